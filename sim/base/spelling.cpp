@@ -104,21 +104,32 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> can
     return best;
 }
 
-std::string near_option(std::string_view name, std::span<const std::string> candidates)
+std::string near_slip(std::string_view name, std::span<const std::string> candidates)
 {
     if (name.size() > longest_word)
         return {};
+    constexpr std::size_t short_name = 7; // "--lr" is no slip of "--lora"
     std::string best;
-    std::size_t best_distance = 2 * weighed.gap + 1;
+    std::size_t best_distance = (name.size() < short_name ? weighed.letter : 2 * weighed.gap) + 1;
     for (const std::string& candidate : candidates) {
         const std::size_t distance = edit_distance(name, candidate, weighed);
         if (distance < best_distance) {
             best = candidate;
             best_distance = distance;
-        } else if (best.empty() && leaves_words_out(name, candidate))
-            best = candidate;
+        }
     }
     return best;
+}
+
+std::string near_option(std::string_view name, std::span<const std::string> candidates)
+{
+    std::string slip = near_slip(name, candidates);
+    const auto left_out = [&](const std::string& one) { return leaves_words_out(name, one); };
+    if (slip.empty() && name.size() <= longest_word)
+        if (const auto full = std::find_if(candidates.begin(), candidates.end(), left_out);
+            full != candidates.end())
+            slip = *full;
+    return slip;
 }
 
 std::string plain_name(std::string_view name)

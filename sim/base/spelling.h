@@ -9,10 +9,14 @@
 
 namespace trainyard {
 
-// The candidate that the name of an option looks like a slip of: two letters too many or too few,
-// one other letter, or up to half of its words left out ("--tensor-parallel-size"); or empty.
-// Stricter than `did_you_mean`: for names that may well exist and only are not known here.
+// The candidate that the name of an option looks like a slip of: two letters too many or too few
+// (one of a short name), one other letter, or up to half of its words left out
+// ("--tensor-parallel-size"); or empty. Stricter than `did_you_mean`: for names that may well exist
+// and only are not known here.
 std::string near_option(std::string_view name, std::span<const std::string> candidates);
+
+// The same without names whose words are left out.
+std::string near_slip(std::string_view name, std::span<const std::string> candidates);
 
 // Its letters and digits, in lower case: "H100-SXM5 80GB" and "h100_sxm5_80gb" are one name.
 std::string plain_name(std::string_view name);

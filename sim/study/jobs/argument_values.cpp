@@ -39,6 +39,29 @@ std::string template_placeholder(std::string_view text)
     return {};
 }
 
+// As Python reads numbers: "32_000" is 32000.
+std::string without_digit_groups(std::string_view text)
+{
+    const auto digit = [&](std::size_t i) {
+        return i < text.size() && std::isdigit(static_cast<unsigned char>(text[i])) != 0;
+    };
+    std::string out;
+    for (std::size_t i = 0; i < text.size(); ++i)
+        if (text[i] != '_' || i == 0 || !digit(i - 1) || !digit(i + 1))
+            out += text[i];
+    return out;
+}
+
+// The whole text as a number; else why it is none.
+template <class T>
+std::errc parse_number(std::string_view text, T& out)
+{
+    const std::string digits = without_digit_groups(text);
+    const char* const last = digits.data() + digits.size();
+    const auto [end, error] = std::from_chars(digits.data(), last, out);
+    return error == std::errc() && end != last ? std::errc::invalid_argument : error;
+}
+
 } // namespace
 
 const std::string* ArgumentValues::value(std::string_view name)
@@ -103,9 +126,8 @@ std::optional<std::int64_t> ArgumentValues::whole(std::string_view name)
     if (text == nullptr)
         return std::nullopt;
     std::int64_t out = 0;
-    const char* const last = text->data() + text->size();
-    const auto [end, error] = std::from_chars(text->data(), last, out);
-    if (error == std::errc() && end == last)
+    const std::errc error = parse_number(*text, out);
+    if (error == std::errc())
         return out;
     draft_.refuse(origin(name),
                   error == std::errc::result_out_of_range ? "is beyond any size"
@@ -120,9 +142,7 @@ std::optional<double> ArgumentValues::number(std::string_view name)
     if (text == nullptr)
         return std::nullopt;
     double out = 0;
-    const char* const last = text->data() + text->size();
-    const auto [end, error] = std::from_chars(text->data(), last, out);
-    if (error == std::errc() && end == last)
+    if (parse_number(*text, out) == std::errc())
         return out;
     draft_.refuse(origin(name), "expected a number", "");
     return std::nullopt;

@@ -68,14 +68,16 @@ void outgrow_launch(JobDraft& draft, int usual, const std::vector<Override>& cha
     const int each = per_node.value_or(usual);
     const auto ranks = model_ranks(draft.scenario.strategy, changes);
     const std::int64_t launched = std::int64_t{*nodes} * each;
-    if (!ranks || launched >= ranks->replica)
+    if (!ranks || launched >= std::max(ranks->replica, ranks->experts))
         return;
     const auto fitting = fitting_nodes(draft, each, true, changes);
     if (!fitting || fitting->gpus_per_node != each || fitting->why.empty())
         return;
-    draft.flag(fmt::format("the launch starts {} GPUs, fewer than a replica needs: {} nodes of {} "
+    draft.flag(fmt::format("the launch starts {} GPUs, fewer than {}: {} nodes of {} "
                            "instead, {} (--nodes says another)",
-                           launched, fitting->nodes, each, fitting->why));
+                           launched,
+                           launched < ranks->replica ? "a replica needs" : "its experts need",
+                           fitting->nodes, each, fitting->why));
     nodes = fitting->nodes;
     draft.size.nodes = fitting->nodes;
     draft.size.gpus_per_node = each;

@@ -8,6 +8,19 @@
 #include "sim/topology/read_topology.h"
 
 namespace trainyard {
+namespace {
+
+// A path without the folder in which a script runs.
+std::string_view from_here(std::string_view path)
+{
+    for (const std::string_view here : {"./", "${PWD}/", "$(pwd)/"})
+        if (path.starts_with(here))
+            return path.substr(here.size());
+    return path;
+}
+
+} // namespace
+
 void JobContext::settle_gpus()
 {
     gpus_ = 0;
@@ -67,6 +80,9 @@ int JobContext::replicas()
 
 std::optional<std::string> JobContext::beside(const std::string& path)
 {
+    for (const auto& [name, text] : written)
+        if (from_here(name) == from_here(path))
+            return text;
     // Scripts name files from the root of their repository, some folders up.
     constexpr int most_folders_up = 5;
     std::filesystem::path folder = std::filesystem::path(draft.file()).parent_path();

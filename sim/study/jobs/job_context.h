@@ -15,6 +15,7 @@ public:
 
     JobDraft& draft;
     const JobImportOptions& options;
+    std::map<std::string, std::string> written; // files that the job's script writes itself
 
     // GPUs of the job: those its launch asks for, else all of the topology; 0 when there is no
     // topology (which is a problem of the draft). draft.size must be known by then.

@@ -54,16 +54,21 @@ void JobDraft::ignore(const Origin& origin, std::string_view why)
 }
 
 void JobDraft::ignore_unknown(const Origin& origin, std::string_view name,
-                              std::span<const std::string> missed, std::string_view why)
+                              const SoughtNames& sought, std::string_view why)
 {
     if (notes.ignored.size() > most_notes)
         return;
-    const std::string near = near_option(name, missed);
+    std::string near = near_option(name, sought.missed);
+    std::string hint = fmt::format("did you mean {}?", near);
+    if (near.empty()) {
+        near = near_slip(name, sought.found);
+        hint = fmt::format("did you mean {}, which is there too?", near);
+    }
     if (near.empty())
         ignore(origin, why);
     else
         problems.push_back({file_, origin.line, "", fmt::format("{}: {}", origin.setting, why),
-                            fmt::format("did you mean {}?", near), Severity::warning});
+                            std::move(hint), Severity::warning});
 }
 
 void JobDraft::refuse(const Origin& origin, std::string message, std::string hint)

@@ -5,6 +5,7 @@
 
 #include "calibrate/import/notes.h"
 #include "sim/base/fields.h"
+#include "sim/study/jobs/sought_names.h"
 #include "sim/study/scenario.h"
 #include "sim/workload/model.h"
 
@@ -51,6 +52,7 @@ public:
     std::optional<Model> model; // else the one that scenario.model names
     std::string unknown_model;  // named by the files, none of those known here
     Origin unknown_model_origin;
+    bool settings_elsewhere = false;   // in a file that is not there
     std::vector<std::string> left_out; // parts of a script that were not read, with their lines
     JobSize size;
     ImportNotes notes;
@@ -66,10 +68,9 @@ public:
     void assume(const Origin& origin, std::string_view sentence);
     void ignore(const Origin& origin, std::string_view why);
 
-    // A setting by its name that no reader knows. One that looks like a slip of a name in `missed`
-    // is a warning: it says something that the scenario then lacks.
-    void ignore_unknown(const Origin& origin, std::string_view name,
-                        std::span<const std::string> missed,
+    // A setting by its name that no reader knows. One that looks like a slip of a name that was
+    // sought is a warning: it says something that the scenario then lacks, or has otherwise.
+    void ignore_unknown(const Origin& origin, std::string_view name, const SoughtNames& sought,
                         std::string_view why = "not known here");
 
     void flag(std::string sentence) { add_note(notes.flagged, std::move(sentence)); }

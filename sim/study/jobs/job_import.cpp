@@ -32,7 +32,7 @@ std::optional<JobKind> recognise_job(std::string_view text)
         return JobKind::deepspeed;
     if (object ? has("\"parallelism\"") : has("[parallelism]") || has("[training]"))
         return JobKind::torchtitan;
-    if (object)
+    if (object || is_other_tree(text))
         return std::nullopt;
     for (const std::string_view name :
          {"--hidden-size", "--tensor-model-parallel-size", "--tensor_model_parallel_size",

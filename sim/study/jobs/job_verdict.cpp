@@ -70,9 +70,12 @@ std::optional<std::string> why_no_job(std::string_view text)
         return "is no text";
     if (has("\"nbformat\""))
         return "is a notebook: save its launch as a script";
+    // Reinforcement learning generates too.
+    const bool trains =
+        stands_in_code(text, "--train-iters") || stands_in_code(text, "--train-samples");
     for (const std::string_view word :
          {"--inference-", "--num-tokens-to-generate", "run_text_generation"})
-        if (stands_in_code(text, word))
+        if (!trains && stands_in_code(text, word))
             return "is inference, not training";
     return std::nullopt;
 }

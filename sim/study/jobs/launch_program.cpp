@@ -2,6 +2,7 @@
 
 #include "sim/base/spelling.h"
 #include "sim/study/jobs/megatron/megatron.h"
+#include "sim/study/jobs/named_model.h"
 #include "sim/study/jobs/recipes/dialect.h"
 #include "sim/study/jobs/recipes/read_recipe.h"
 #include "sim/study/jobs/recipes/recipe_arguments.h"
@@ -83,26 +84,10 @@ std::optional<int> stage_in(std::string_view path)
     return std::nullopt;
 }
 
-// The configuration that a launch names; where it does not lie there, what its name tells.
-Checked<Json> deepspeed_config(const std::string& path, JobContext& context)
-{
-    const bool file = path.find('.') != std::string::npos;
-    if (const std::optional<std::string> text = file ? context.beside(path) : std::nullopt)
-        return parse_json(*text, path);
-    Json out = Json::object();
-    const std::optional<int> stage = stage_in(path.substr(path.rfind('/') + 1));
-    out["zero_optimization"]["stage"] = stage.value_or(0);
-    out["bf16"]["enabled"] = "auto"; // the arguments say
-    context.draft.assume(
-        stage ? fmt::format("ZeRO {}, as {} is called", *stage, path)
-              : fmt::format("ZeRO 0: {} is not there, and its name says nothing", path));
-    return out;
-}
-
 void read_deepspeed_launch(const Argument& config, Arguments& arguments, JobContext& context)
 {
     const std::string path = config.values.empty() ? std::string() : config.values.front();
-    const Checked<Json> json = deepspeed_config(path, context);
+    const Checked<Json> json = deepspeed_config(path, std::nullopt, context);
     if (!json) {
         append(context.draft.problems, json.error());
         return;
@@ -122,11 +107,22 @@ bool read_named_recipe(const std::string& path, JobContext& context)
     if (!path.ends_with(".yaml") && !path.ends_with(".yml"))
         return false;
     const std::optional<std::string> text = context.beside(path);
-    if (!text)
-        context.draft.refuse({0, path}, "holds the job, and is not there", "import it by itself");
-    else
+    if (text) {
         read_recipe(*text, context);
-    return true;
+        return true;
+    }
+    take_named_model(path, {0, path}, context);
+    if (!context.draft.model) {
+        context.draft.refuse({0, path}, "holds the job, and is not there",
+                             "import it by itself; or --model FILE: all else is then as the "
+                             "arguments say, or as Hugging Face's Trainer has it");
+        return true;
+    }
+    context.draft.settings_elsewhere = true;
+    context.draft.flag(fmt::format("the settings of {} are not read: all that the arguments do not "
+                                   "say is as Hugging Face's Trainer has it",
+                                   path));
+    return false;
 }
 
 // accelerate's configuration: whether DeepSpeed or FSDP shards, and on how many ranks. Where it is
@@ -166,7 +162,11 @@ void read_launcher_config(const Launch& launch, Arguments& arguments, JobContext
                                           : fmt::format("zero{}", said));
     } else if (type.empty() && !text)
         draft.flag(fmt::format("{}: how it shards is not known: as DDP", path));
-    if (const std::string mixed = word("mixed_precision"); mixed == "bf16" || mixed == "fp16")
+    std::string mixed = word("mixed_precision");
+    for (const std::string_view format : {"bf16", "fp16"})
+        if (!text && name.find(format) != std::string::npos)
+            mixed = format;
+    if (mixed == "bf16" || mixed == "fp16")
         add("--mixed-precision", mixed);
     const int ranks = std::atoi(word("num_processes").c_str());
     const int nodes = std::max(1, std::atoi(word("num_machines").c_str()));
@@ -180,6 +180,24 @@ void read_launcher_config(const Launch& launch, Arguments& arguments, JobContext
 }
 
 } // namespace
+
+Checked<Json> deepspeed_config(const std::string& path, std::optional<std::int64_t> stated_stage,
+                               JobContext& context)
+{
+    const bool file = path.find('.') != std::string::npos;
+    if (const std::optional<std::string> text = file ? context.beside(path) : std::nullopt)
+        return parse_json(*text, path);
+    Json out = Json::object();
+    const std::optional<int> stage = stage_in(path.substr(path.rfind('/') + 1));
+    out["zero_optimization"]["stage"] = stated_stage.value_or(stage.value_or(0));
+    out["bf16"]["enabled"] = "auto"; // the arguments say
+    context.draft.assume(
+        stated_stage ? fmt::format("ZeRO {}, as the arguments say: {} is not there", *stated_stage,
+                                   path.empty() ? "the configuration" : path)
+        : stage      ? fmt::format("ZeRO {}, as {} is called", *stage, path)
+                     : fmt::format("ZeRO 0: {} is not there, and its name says nothing", path));
+    return out;
+}
 
 void add_dotted_settings(const Launch& launch, Arguments& arguments, JobContext& context)
 {
@@ -227,6 +245,16 @@ void read_program(const Launch& launch, JobContext& context)
     if (!launch.config.text.empty())
         read_launcher_config(launch, arguments, context);
     read_trainer_program(arguments, context);
+    if (!arguments.sought().found.empty() || context.draft.settings_elsewhere)
+        return;
+    if (launch.launcher.empty())
+        context.draft.refuse({launch.line, launch.program},
+                             "starts something, and none of its arguments is known here",
+                             "give the line that starts the training");
+    else
+        context.draft.flag(fmt::format("line {}: no argument of {} says anything of the job: "
+                                       "its batch, length and format are defaults",
+                                       launch.line, launch.program));
 }
 
 void read_trainer_program(Arguments& arguments, JobContext& context)

@@ -10,6 +10,11 @@ namespace trainyard {
 
 void read_program(const Launch& launch, JobContext& context);
 
+// DeepSpeed's configuration that a launch names; where it does not lie there, the stage that the
+// arguments state or that its name tells.
+Checked<Json> deepspeed_config(const std::string& path, std::optional<std::int64_t> stated_stage,
+                               JobContext& context);
+
 // "model.tensor_model_parallel_size=4": settings of a recipe on the command line, as Hydra has
 // them, as arguments.
 void add_dotted_settings(const Launch& launch, Arguments& arguments, JobContext& context);

@@ -19,7 +19,16 @@ namespace {
 constexpr std::array<std::string_view, 9> library_prefixes{
     "NCCL_", "CUDA_", "TORCH_NCCL_", "PYTORCH_", "NVTE_", "OMP_", "UCX_", "NVSHMEM_", "GLOO_"};
 
-// The code of a page in Markdown, lines where they are; any other text as it is.
+// Whether a block of code in Markdown, by the words behind its mark, is of a shell.
+bool is_shell_block(std::string_view mark)
+{
+    constexpr std::array<std::string_view, 6> shells{"", "bash", "sh", "shell", "console", "zsh"};
+    mark = mark.substr(0, mark.find_first_of(" \t\r\n{"));
+    return std::find(shells.begin(), shells.end(), mark) != shells.end();
+}
+
+// The code of a page in Markdown, lines where they are; any other text as it is. Between blocks
+// stands a command that starts nothing, so that none goes on in the next.
 std::string code_of(const std::string& text)
 {
     constexpr std::string_view fence = "```";
@@ -27,11 +36,18 @@ std::string code_of(const std::string& text)
         return text;
     std::string out;
     bool inside = false;
+    bool shell = false;
     for (std::size_t from = 0; from < text.size();) {
         const std::size_t end = std::min(text.find('\n', from), text.size() - 1) + 1;
         const std::string_view line = std::string_view(text).substr(from, end - from);
-        const bool mark = line.starts_with(fence);
-        out += inside && !mark ? line : std::string_view("\n");
+        const std::string_view words =
+            line.substr(std::min(line.find_first_not_of(" \t"), line.size()));
+        const bool mark = words.starts_with(fence);
+        if (mark && !inside)
+            shell = is_shell_block(words.substr(fence.size()));
+        out += inside && shell && !mark ? line
+               : mark && inside         ? std::string_view("echo\n")
+                                        : std::string_view("\n");
         inside = inside != mark;
         from = end;
     }
@@ -117,7 +133,10 @@ std::optional<Launch> read_launch(const std::string& text, JobContext& context)
     }
     for (const std::string& skipped : script->skipped)
         add_note(draft.notes.ignored, skipped);
+    for (const std::string& doubtful : script->doubtful)
+        draft.flag(doubtful);
     draft.left_out = script->skipped;
+    context.written = script->files;
     std::optional<Launch> launch = find_launch(*script);
     if (!launch && script->too_deep > 0) {
         draft.problems.push_back({draft.file(), script->too_deep, "",

@@ -72,6 +72,8 @@ std::optional<bool> SettingTree::flag(std::string_view name, JobDraft& draft)
         return std::nullopt;
     if (value->is_bool())
         return value->as_bool();
+    if (value->is_string() && (value->as_string() == "true" || value->as_string() == "false"))
+        return value->as_string() == "true"; // as the frameworks' own readers take it
     draft.refuse(origin(name), "expected true or false",
                  value->is_string() ? "write it without quotes" : "");
     return std::nullopt;
@@ -124,12 +126,11 @@ std::vector<Unseen> SettingTree::unseen() const
     return out;
 }
 
-std::vector<std::string> SettingTree::missed() const
+SoughtNames SettingTree::sought() const
 {
-    std::vector<std::string> out;
+    SoughtNames out;
     for (const std::string& name : looked_for_)
-        if (at(name) == nullptr)
-            out.push_back(name);
+        (at(name) != nullptr ? out.found : out.missed).push_back(name);
     return out;
 }
 

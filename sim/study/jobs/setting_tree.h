@@ -39,8 +39,7 @@ public:
     // Values that were never looked at, in the order of the file.
     std::vector<Unseen> unseen() const;
 
-    // Names that were looked for and are not there.
-    std::vector<std::string> missed() const;
+    SoughtNames sought() const;
 
     const Json& root() const { return root_; }
 

@@ -53,6 +53,11 @@ TEST_CASE("an option is a slip of another at two letters or with words left out,
     CHECK(near_option("--fp4-format", known).empty());
     CHECK(near_option("--num-experts", known).empty());
     CHECK(near_option("--size", known).empty());
+    const std::vector<std::string> short_names{"--lora", "--bf16"};
+    CHECK(near_option("--lr", short_names).empty());
+    CHECK(near_option("--bf6", short_names) == "--bf16");
+    CHECK(near_slip("--tensor-model-paralel-size", known) == "--tensor-model-parallel-size");
+    CHECK(near_slip("--tensor-parallel-size", known).empty());
 }
 
 TEST_CASE("a name that is only begun has all that begin like it, however they are parted")

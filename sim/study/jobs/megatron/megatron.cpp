@@ -1,6 +1,10 @@
 #include "sim/study/jobs/megatron/megatron.h"
 
+#include "sim/study/jobs/adapter_arguments.h"
+#include "sim/study/jobs/job_readers.h"
+#include "sim/study/jobs/launch_program.h"
 #include "sim/study/jobs/named_model.h"
+#include "sim/study/problems.h"
 
 #include <algorithm>
 #include <array>
@@ -118,6 +122,8 @@ void read_software(MegatronReader& reader)
 {
     SoftwareChoice& software = reader.draft.scenario.software;
     software.framework = "megatron-core";
+    if (reader.arguments.contains("--deepspeed"))
+        return; // which brings its own
     if (reader.values.on("--use-legacy-models")) {
         reader.draft.take(software.framework, std::string("Megatron-LM"), "software.framework",
                           reader.values.origin("--use-legacy-models"));
@@ -139,18 +145,49 @@ constexpr std::array other_programs{
     Aside{"realm", "retrieval"},
 };
 
+// A launcher of published models: ms-swift, Megatron-Bridge, Primus.
+constexpr std::array<std::string_view, 8> naming_arguments{"--model",
+                                                           "--hf-path",
+                                                           "--hf-model-id",
+                                                           "--hf-model-path",
+                                                           "--pretrained-checkpoint",
+                                                           "--model-name-or-path",
+                                                           "--model-name",
+                                                           "--recipe"};
+
+// A published model may be started with other layers than it has.
+void take_depth(MegatronReader& reader)
+{
+    JobDraft& draft = reader.draft;
+    const auto depth = reader.values.whole("--num-layers");
+    auto* const layers =
+        draft.model ? std::get_if<Transformer>(&draft.model->architecture) : nullptr;
+    constexpr std::int64_t most = 100'000;
+    if (!depth || layers == nullptr || layers->layers == *depth)
+        return;
+    if (*depth < 1 || *depth > most || !layers->pattern.empty())
+        return draft.refuse(
+            reader.values.origin("--num-layers"),
+            fmt::format("{} has {} layers of its own", draft.model->name, layers->layers),
+            "--model FILE gives another model");
+    draft.scenario.model = {};
+    draft.take(layers->layers, *depth, "model.layers", reader.values.origin("--num-layers"));
+}
+
 void read_any_model(MegatronReader& reader)
 {
+    const std::string provider = reader.values.text("--model-provider");
     for (const Aside& other : other_programs)
-        if (reader.program.find(other.prefix) != std::string::npos) {
-            reader.draft.refuse({},
-                                fmt::format("{}: its model has {}, which the arguments do not "
-                                            "describe",
-                                            reader.program, other.why),
-                                "decoders, hybrids, T5 and BERT are read; --model FILE names "
-                                "another");
-            return;
-        }
+        for (const std::string& starter : {reader.program, provider})
+            if (starter.find(other.prefix) != std::string::npos) {
+                reader.draft.refuse({},
+                                    fmt::format("{}: its model has {}, which the arguments do not "
+                                                "describe",
+                                                starter, other.why),
+                                    "decoders, hybrids, T5 and BERT are read; --model FILE names "
+                                    "another");
+                return;
+            }
     if (reader.arguments.contains("--vision-model-type") ||
         reader.arguments.contains("--disable-vision-class-token"))
     {
@@ -161,13 +198,11 @@ void read_any_model(MegatronReader& reader)
     }
     if (reader.described)
         return read_megatron_model(reader);
-    // A launcher of published models: ms-swift, Megatron-Bridge, Primus.
-    for (const std::string_view name :
-         {"--model", "--hf-path", "--hf-model-id", "--hf-model-path", "--pretrained-checkpoint",
-          "--model-name-or-path", "--model-name", "--recipe"})
+    for (const std::string_view name : naming_arguments)
         if (const std::string value = reader.values.text(name);
             !value.empty() && !reader.draft.model)
             take_named_model(value, reader.values.origin(name), reader.context);
+    take_depth(reader);
     if (!reader.draft.model && reader.draft.unknown_model.empty())
         return read_megatron_model(reader); // says what is missing
     require_model(reader.context, "the arguments");
@@ -189,9 +224,39 @@ void read_timeout(MegatronReader& reader)
                           reader.values.origin(name));
 }
 
+constexpr std::array<std::string_view, 3> batch_settings{
+    "train_batch_size", "train_micro_batch_size_per_gpu", "gradient_accumulation_steps"};
+
+// Megatron-DeepSpeed: "--deepspeed --deepspeed_config FILE --zero-stage 1". The file shards; of
+// batches it repeats what the arguments say.
+void read_deepspeed_part(MegatronReader& reader)
+{
+    const bool on = reader.values.on("--deepspeed");
+    const auto stage = reader.values.whole("--zero-stage");
+    const std::string_view name = reader.values.either("--deepspeed-config", "--ds-config");
+    const Argument* const config = reader.arguments.find(name);
+    if (!on || has_errors(reader.draft.problems))
+        return;
+    reader.draft.take(reader.draft.scenario.software.framework, std::string("deepspeed"),
+                      "software.framework", reader.values.origin("--deepspeed"));
+    const std::string path =
+        config == nullptr || config->values.empty() ? std::string() : config->values.front();
+    Checked<Json> json = deepspeed_config(path, stage, reader.context);
+    if (!json)
+        return append(reader.draft.problems, json.error());
+    json->set_lines(0);
+    Json shards = Json::object();
+    for (const Json::Member& member : json->members())
+        if (std::find(batch_settings.begin(), batch_settings.end(), member.first) ==
+            batch_settings.end())
+            shards[member.first] = member.second;
+    SettingTree settings(std::move(shards));
+    read_deepspeed(settings, reader.context);
+}
+
 void list_unseen(MegatronReader& reader)
 {
-    const std::vector<std::string> missed = reader.arguments.missed();
+    const SoughtNames sought = reader.arguments.sought();
     const bool of_model = reader.draft.scenario.model.given();
     for (const Argument& argument : reader.arguments.unseen()) {
         const Origin origin{argument.line, argument.text()};
@@ -199,7 +264,7 @@ void list_unseen(MegatronReader& reader)
             reader.draft.ignore(origin, *aside);
         else
             reader.draft.ignore_unknown(
-                origin, argument.name, missed,
+                origin, argument.name, sought,
                 of_model ? "not known here, or of the model, which is given beside"
                          : "not known here");
     }
@@ -222,13 +287,22 @@ void read_megatron(Arguments& arguments, const std::string& program, JobContext&
 {
     JobDraft& draft = context.draft;
     MegatronReader reader{arguments, ArgumentValues(arguments, draft), draft, context, program};
-    reader.described = arguments.contains("--hidden-size") || arguments.contains("--num-layers");
+    const bool named = std::any_of(naming_arguments.begin(), naming_arguments.end(),
+                                   [&](std::string_view name) { return arguments.contains(name); });
+    reader.described =
+        arguments.contains("--hidden-size") || (!named && arguments.contains("--num-layers"));
     read_software(reader);
     if (!draft.scenario.model.given() && !draft.model)
         read_any_model(reader);
     read_megatron_strategy(reader);
     read_megatron_training(reader);
     read_timeout(reader);
+    read_adapters(arguments, draft,
+                  {32,
+                   {AdapterTarget::linear_qkv, AdapterTarget::o_proj, AdapterTarget::linear_fc1,
+                    AdapterTarget::down_proj},
+                   "Megatron-Bridge's"});
+    read_deepspeed_part(reader);
     list_unseen(reader);
 }
 

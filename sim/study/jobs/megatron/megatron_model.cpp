@@ -1,5 +1,6 @@
 // The architecture that Megatron-LM's arguments describe.
 
+#include "sim/base/spelling.h"
 #include "sim/study/jobs/megatron/megatron.h"
 #include "sim/study/jobs/megatron/megatron_forms.h"
 #include "sim/study/jobs/megatron/megatron_layout.h"
@@ -75,6 +76,8 @@ private:
         if (values_.on("--group-query-attention"))
             take("--group-query-attention", model_.kv_heads,
                  values_.whole("--num-query-groups").value_or(1), "kv_heads");
+        else if (const auto heads = values_.whole("--num-key-value-heads")) // Megatron-DeepSpeed
+            take("--num-key-value-heads", model_.kv_heads, *heads, "kv_heads");
         else if (values_.whole("--num-query-groups"))
             draft_.ignore(values_.origin("--num-query-groups"),
                           "of no effect without --group-query-attention");
@@ -147,7 +150,10 @@ private:
             values_.refuse_missing("--max-position-embeddings",
                                    "it says how many positions are learned, at least the "
                                    "--seq-length; or --position-embedding-type rope");
-        if (values_.on("--qk-layernorm"))
+        if (values_.on("--qk-layernorm") && values_.on("--multi-latent-attention"))
+            draft_.understand(values_.origin("--qk-layernorm"),
+                              "norms on the latents, as latent attention has them");
+        else if (values_.on("--qk-layernorm"))
             take("--qk-layernorm", model_.qk_norm, true, "qk_norm");
         window();
         const double dropout = std::max(values_.number("--attention-dropout").value_or(0.1),
@@ -172,7 +178,7 @@ private:
     void ends()
     {
         const std::string norm = values_.text("--normalization");
-        model_.norm = norm == "RMSNorm" ? NormKind::rms_norm : NormKind::layer_norm;
+        model_.norm = plain_name(norm) == "rmsnorm" ? NormKind::rms_norm : NormKind::layer_norm;
         if (!norm.empty())
             take("--normalization", model_.norm, model_.norm, "norm");
         model_.tied_embeddings = !values_.on("--untie-embeddings-and-output-weights");
@@ -203,13 +209,22 @@ private:
         }
         const std::int64_t multiple =
             values_.whole("--make-vocab-size-divisible-by").value_or(usual_multiple);
-        if (multiple == usual_multiple || multiple < 1 || multiple > 1'000'000)
+        // The layers of Megatron-Core are padded so by themselves.
+        const bool padded_later = multiple == usual_multiple && !values_.on("--deepspeed");
+        if (padded_later || multiple < 1 || multiple > 1'000'000)
             return;
         const std::int64_t unit =
             multiple * std::clamp<std::int64_t>(
                            values_.whole("--tensor-model-parallel-size").value_or(1), 1, 100'000);
         const std::int64_t padded = (model_.vocabulary + unit - 1) / unit * unit;
-        take("--make-vocab-size-divisible-by", model_.vocabulary, padded, "vocabulary");
+        if (reader_.arguments.contains("--make-vocab-size-divisible-by"))
+            take("--make-vocab-size-divisible-by", model_.vocabulary, padded, "vocabulary");
+        else if (padded != model_.vocabulary) {
+            model_.vocabulary = padded;
+            draft_.assume(fmt::format("vocabulary padded to {}: a multiple of {}, Megatron-LM's "
+                                      "default for each tensor-parallel rank",
+                                      padded, usual_multiple));
+        }
     }
 
     // Of the shipped model whose tokenizer is named.

@@ -47,11 +47,12 @@ private:
         values_.take("--global-batch-size", training_.global_batch, "training.global_batch");
     }
 
-    // Older releases: --encoder-seq-length; ms-swift: --max-length.
+    // The decoder has its own beside that of an encoder. Older releases: --encoder-seq-length;
+    // ms-swift: --max-length.
     void sequence()
     {
         for (const std::string_view name :
-             {"--seq-length", "--decoder-seq-length", "--encoder-seq-length", "--max-length"})
+             {"--decoder-seq-length", "--seq-length", "--encoder-seq-length", "--max-length"})
             if (reader_.arguments.contains(name)) {
                 const auto length = values_.whole(name);
                 if (length)

@@ -44,6 +44,9 @@ constexpr std::array core_keys{
     RecipeKey{"fp8", "hybrid", "--fp8-format", "hybrid"},
     RecipeKey{"fp8", "e4m3", "--fp8-format", "e4m3"},
     RecipeKey{"fp8_hybrid", "true", "--fp8-format", "hybrid"},
+    RecipeKey{"peft._target_", "megatron.bridge.peft.lora", "--peft", "lora"},
+    RecipeKey{"peft.dim", "", "--lora-rank", ""},
+    RecipeKey{"peft.target_modules", "", "--lora-target-modules", ""},
     RecipeKey{"checkpoint.load", "", "", ""},
     RecipeKey{"model.name", "", "", ""},
     RecipeKey{"name", "", "", ""},
@@ -96,16 +99,22 @@ constexpr std::array nanotron_keys{
 constexpr std::array trainer_keys{
     RecipeKey{"micro_batch_size", "", "--per-device-train-batch-size", ""},
     RecipeKey{"lora_target_linear", "true", "--lora-target-modules", "all-linear"},
-    RecipeKey{"lora_target", "", "--lora-target-modules", ""},
-    RecipeKey{"adapter", "lora", "--use-lora", on},
-    RecipeKey{"adapter", "qlora", "--use-lora", on},
-    RecipeKey{"finetuning_type", "lora", "--use-lora", on},
-    RecipeKey{"train_type", "lora", "--use-lora", on},
+    RecipeKey{"fsdp_version", "", "--fsdp", "full_shard"},
+    RecipeKey{"fsdp_config.reshard_after_forward", "false", "--no-reshard-after-forward", on},
+    RecipeKey{"fsdp_config.offload_params", "true", "--fsdp-offload", on},
+    RecipeKey{"fsdp_offload_params", "true", "--fsdp-offload", on},
+    RecipeKey{"activation_checkpointing", "true", "--gradient-checkpointing", on},
+    RecipeKey{"fsdp_activation_checkpointing", "true", "--gradient-checkpointing", on},
+    RecipeKey{"dist_config.name", "fsdp2", "--fsdp", "full_shard"},
+    RecipeKey{"dist_config.config_file", "", "--deepspeed", ""},
+    RecipeKey{"dist_config.cp_size", "", "--sequence-parallel-size", ""},
+    RecipeKey{"peft_config.name", "", "--finetuning-type", ""},
+    RecipeKey{"peft_config.r", "", "--lora-rank", ""},
+    RecipeKey{"peft_config.target_modules", "", "--lora-target-modules", ""},
+    RecipeKey{"name", "", "", ""},
     RecipeKey{"optimizer", "", "--optim", ""},
     RecipeKey{"stage", "", "", ""},
     RecipeKey{"template", "", "", ""},
-    RecipeKey{"finetuning_type", "", "", ""},
-    RecipeKey{"adapter", "", "", ""},
 };
 
 constexpr std::array dialects{
@@ -123,6 +132,8 @@ constexpr std::array dialects{
     RecipeDialect{"GPT-NeoX", "model_parallel_size", "", RecipeWords::megatron, neox_keys, ""},
     RecipeDialect{"LLaMA-Factory", "model_name_or_path", "stage", RecipeWords::trainer,
                   trainer_keys, ""},
+    RecipeDialect{"LLaMA-Factory", "model_class", "model", RecipeWords::trainer, trainer_keys,
+                  "--bf16"},
     RecipeDialect{"axolotl", "base_model", "", RecipeWords::trainer, trainer_keys, ""},
     RecipeDialect{"Hugging Face's Trainer", "model_name_or_path", "", RecipeWords::trainer,
                   trainer_keys, ""},
@@ -164,7 +175,8 @@ const Json* setting_at(const Json& root, std::string_view dotted)
 const RecipeDialect* dialect_of(const Json& root)
 {
     const auto has = [&](std::string_view mark) {
-        return mark.empty() || setting_at(root, mark) != nullptr;
+        const Json* const found = mark.empty() ? nullptr : setting_at(root, mark);
+        return mark.empty() || (found != nullptr && !found->is_null());
     };
     const auto* const found =
         std::find_if(dialects.begin(), dialects.end(), [&](const RecipeDialect& one) {

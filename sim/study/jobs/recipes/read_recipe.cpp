@@ -1,9 +1,11 @@
 #include "sim/study/jobs/recipes/read_recipe.h"
 
+#include "sim/study/jobs/job_readers.h"
 #include "sim/study/jobs/megatron/megatron.h"
 #include "sim/study/jobs/named_model.h"
 #include "sim/study/jobs/recipes/recipe_arguments.h"
 #include "sim/study/jobs/structured_text.h"
+#include "sim/study/jobs/torch/trainer_arguments.h"
 #include "sim/study/problems.h"
 #include "sim/workload/model_reader.h"
 
@@ -112,6 +114,23 @@ bool read_titan_overrides(const Json& part, JobContext& context)
     return true;
 }
 
+// A Trainer's dump holds the configuration of DeepSpeed itself, not its name.
+bool read_with_deepspeed(const Json& part, const RecipeDialect& dialect, JobContext& context)
+{
+    const Json* const config = setting_at(part, "deepspeed");
+    if (config == nullptr || !config->is_object())
+        return false;
+    Json rest = Json::object();
+    for (const Json::Member& member : part.members())
+        if (&member.second != config)
+            rest[member.first] = member.second;
+    Arguments arguments = recipe_arguments(rest, dialect, rest, context.options.defined);
+    read_trainer_arguments(arguments, context, TrainerFor::deepspeed);
+    SettingTree settings(*config);
+    read_deepspeed(settings, context);
+    return true;
+}
+
 void read_tree(const Json& root, JobContext& context)
 {
     JobDraft& draft = context.draft;
@@ -128,8 +147,11 @@ void read_tree(const Json& root, JobContext& context)
     read_environment(root, draft);
     if (read_titan_overrides(part, context))
         return;
+    const bool trainer = dialect->words == RecipeWords::trainer;
+    if (trainer && read_with_deepspeed(part, *dialect, context))
+        return;
     Arguments arguments = recipe_arguments(part, *dialect, root, context.options.defined);
-    if (dialect->words == RecipeWords::trainer) {
+    if (trainer) {
         read_trainer_program(arguments, context);
         return;
     }
@@ -144,6 +166,8 @@ void read_tree(const Json& root, JobContext& context)
 
 bool looks_like_yaml(std::string_view text)
 {
+    if (text.find("\n```") != std::string_view::npos)
+        return false; // a page
     while (!text.empty()) {
         const std::string_view line = text.substr(0, text.find('\n'));
         text = line.size() < text.size() ? text.substr(line.size() + 1) : std::string_view();
@@ -156,6 +180,15 @@ bool looks_like_yaml(std::string_view text)
         return word.size() > 1 && word.ends_with(':');
     }
     return false;
+}
+
+bool is_other_tree(std::string_view text)
+{
+    if (text.size() > longest_script || !looks_like_yaml(text))
+        return false;
+    const Checked<Json> root = parsed(text, "");
+    return root && root->is_object() && dialect_of(*root) == nullptr &&
+           root->find("apiVersion") == nullptr;
 }
 
 std::optional<JobKind> recognise_recipe(std::string_view text)

@@ -9,6 +9,10 @@ namespace trainyard {
 // A mapping, not a script: its first line that says anything is "key:".
 bool looks_like_yaml(std::string_view text);
 
+// Settings in YAML of no framework known here: whatever commands their texts quote, they are no
+// job. What asks a cluster for containers is, though.
+bool is_other_tree(std::string_view text);
+
 // The kind whose reader takes a recipe; nothing for what is none, or is longer than a script may
 // be.
 std::optional<JobKind> recognise_recipe(std::string_view text);

@@ -1,6 +1,7 @@
 #include "sim/study/jobs/recipes/recipe_arguments.h"
 
 #include <algorithm>
+#include <set>
 
 namespace trainyard {
 namespace {
@@ -20,7 +21,8 @@ public:
     Arguments take(const Json& part)
     {
         collect(part, "");
-        if (!dialect_.unsaid.empty() && !out_.contains("--bf16") && !out_.contains("--fp16"))
+        if (!dialect_.unsaid.empty() && !denied_.contains(dialect_.unsaid) &&
+            !out_.contains("--bf16") && !out_.contains("--fp16"))
             out_.add({std::string(dialect_.unsaid), {}, 0});
         return std::move(out_);
     }
@@ -53,10 +55,11 @@ private:
         } else if (value.is_array())
             for (const Json& item : value.items())
                 argument.values.push_back(filled(text_of(item), siblings));
-        else if (value.is_bool() && !value.as_bool())
+        else if (value.is_bool() && !value.as_bool()) {
+            denied_.insert(argument.name);
             return;
-        else if (!value.is_bool())
-            argument.values.push_back(said);
+        } else if (!value.is_bool())
+            argument.values = as_words(said);
         if (value.is_array() && argument.values.empty())
             return;
         // What stands deeper in the tree belongs to something else there: it says nothing over one
@@ -67,6 +70,24 @@ private:
             return;
         known->second = depth;
         out_.add(std::move(argument));
+    }
+
+    // Tests of Megatron-LM put their values into a command line: "2 2" and "[attn mlp]" are two.
+    std::vector<std::string> as_words(std::string_view said) const
+    {
+        const bool place = said.find_first_of("{<") != std::string_view::npos; // of a template
+        if (dialect_.mark != "MODEL_ARGS" || place || said.find(' ') == std::string_view::npos)
+            return {std::string(said)};
+        if (said.starts_with('[') && said.ends_with(']'))
+            said = said.substr(1, said.size() - 2);
+        std::vector<std::string> out;
+        while (!said.empty()) {
+            const std::size_t end = std::min(said.find(' '), said.size());
+            if (end > 0)
+                out.emplace_back(said.substr(0, end));
+            said = said.substr(std::min(end + 1, said.size()));
+        }
+        return out;
     }
 
     static std::string as_argument(const std::string& name)
@@ -85,8 +106,14 @@ private:
             return text;
         if (text[1] != '{')
             text = "${" + text.substr(1) + "}";
-        if (text.back() != '}' || text.find("${", 2) != std::string::npos)
+        if (text.find("${", 2) != std::string::npos)
             return text;
+        if (const std::size_t close = text.find('}'); close != text.size() - 1) {
+            if (close == std::string::npos)
+                return text;
+            // "${MODEL:llama}.yaml"
+            return filled(text.substr(0, close + 1), siblings) + text.substr(close + 1);
+        }
         std::string inside = text.substr(2, text.size() - 3);
         for (const std::string_view resolver : {"oc.env:", "env:"})
             if (inside.starts_with(resolver))
@@ -109,6 +136,7 @@ private:
     const Json& root_;
     const std::map<std::string, std::string>& defined_;
     Arguments out_;
+    std::set<std::string, std::less<>> denied_;    // switches that are said to be off
     std::map<std::string, std::ptrdiff_t> depths_; // of the setting each argument came from
 };
 

@@ -77,12 +77,11 @@ std::vector<Argument> Arguments::unseen() const
     return out;
 }
 
-std::vector<std::string> Arguments::missed() const
+SoughtNames Arguments::sought() const
 {
-    std::vector<std::string> out;
+    SoughtNames out;
     for (const std::string& name : looked_for_)
-        if (!contains(name))
-            out.push_back(name);
+        (contains(name) ? out.found : out.missed).push_back(name);
     return out;
 }
 

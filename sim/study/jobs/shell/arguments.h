@@ -4,6 +4,7 @@
 
 #include "sim/base/diagnostic.h"
 #include "sim/study/jobs/shell/shell_tokens.h"
+#include "sim/study/jobs/sought_names.h"
 
 #include <cstdint>
 #include <map>
@@ -40,8 +41,7 @@ public:
     // Those that were never looked at, in the order of the file.
     std::vector<Argument> unseen() const;
 
-    // Names that were looked for and are not there.
-    std::vector<std::string> missed() const;
+    SoughtNames sought() const;
 
 private:
     std::vector<Argument> arguments_;

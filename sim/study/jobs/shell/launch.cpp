@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 
 namespace trainyard {
 namespace {
@@ -15,7 +16,8 @@ using enum LauncherMeaning;
 std::vector<ShellCommand> unwrapped(const ShellCommand& command, const ShellScript& script)
 {
     for (const TracedText& word : command.words) {
-        const bool nested = word.text.find(' ') != std::string::npos &&
+        const bool nested = !word.text.starts_with("$(") &&
+                            word.text.find(' ') != std::string::npos &&
                             (word.text.find("torchrun ") != std::string::npos ||
                              word.text.find("python") != std::string::npos);
         if (!nested)
@@ -122,11 +124,16 @@ std::optional<Launch> from_variables(const ShellScript& script)
     return out.arguments.empty() ? std::nullopt : std::optional(std::move(out));
 }
 
-// deepspeed takes the devices that are visible where it is told no number.
+// Launchers that take the devices that are visible where they are told no number.
+constexpr std::array<std::string_view, 6> launchers_on_all_devices{
+    "deepspeed", "accelerate", "swift", "megatron", "llamafactory-cli", "axolotl"};
+
 void take_visible_devices(Launch& launch)
 {
     const auto found = launch.environment.find("CUDA_VISIBLE_DEVICES");
-    if (launch.launcher != "deepspeed" || launch.gpus_per_node || launch.nodes ||
+    const bool all = std::find(launchers_on_all_devices.begin(), launchers_on_all_devices.end(),
+                               launch.launcher) != launchers_on_all_devices.end();
+    if (!all || launch.gpus_per_node || (launch.nodes && launch.launcher == "deepspeed") ||
         found == launch.environment.end() || found->second.text.empty() ||
         found->second.text.find_first_not_of("0123456789,") != std::string::npos)
         return;

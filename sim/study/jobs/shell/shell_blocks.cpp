@@ -46,6 +46,10 @@ void ShellInterpreter::pop(int last_line)
             why +=
                 fmt::format("{}{}", frame.kind == Frame::Kind::choice ? "; its branches: " : ": ",
                             fmt::join(frame.branches, ", "));
+        if (!frame.sets.empty())
+            out_.doubtful.push_back(fmt::format("lines {} to {}: what was left out may set {}",
+                                                frame.line, last_line,
+                                                fmt::join(frame.sets, ", ")));
         out_.skipped.push_back(std::move(why));
     }
     frames_.pop_back();

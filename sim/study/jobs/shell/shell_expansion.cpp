@@ -40,8 +40,27 @@ std::size_t end_of_unit(std::string_view text, std::size_t at)
     const bool parameter = text.substr(at).starts_with("${");
     if (!parameter && !text.substr(at).starts_with("$("))
         return at + 1;
-    const std::size_t close = text.find(parameter ? '}' : ')', at);
-    return close == std::string_view::npos ? text.size() : close + 1;
+    const std::string_view brackets = parameter ? "{}" : "()";
+    int open = 0;
+    for (std::size_t i = at + 1; i < text.size(); ++i) {
+        open += text[i] == brackets[0] ? 1 : text[i] == brackets[1] ? -1 : 0;
+        if (open == 0)
+            return i + 1;
+    }
+    return text.size();
+}
+
+// A default value without the quotes that only hold it together: ${N:-"8"} is 8.
+TracedText without_quotes(const TracedText& text)
+{
+    const std::string& all = text.text;
+    if (all.size() > 1 && all.front() == '\'' && all.find('\'', 1) == all.size() - 1)
+        return text.part(1, all.size() - 2);
+    TracedText out;
+    for (std::size_t i = 0; i < all.size(); ++i)
+        if (all[i] != '"' || (i > 0 && all[i - 1] == '\\'))
+            out.append(text.part(i, 1));
+    return out;
 }
 
 // Words in the making: pieces are glued to the last word until a blank or a list starts the next.
@@ -164,7 +183,7 @@ std::vector<TracedText> ShellExpander::with_operator(const std::string& name,
     if (op.empty() || op == "[0]")
         return {set ? found->second.values.front() : unknown};
     const auto other = [&](std::size_t skip) -> std::vector<TracedText> {
-        return {inner_text(rest.part(skip)).value_or(unknown)};
+        return {inner_text(without_quotes(rest.part(skip))).value_or(unknown)};
     };
     if (op.starts_with(":-") || op.starts_with(":="))
         return filled ? std::vector{found->second.values.front()} : other(2);

@@ -11,8 +11,7 @@ namespace {
 
 constexpr std::size_t most_commands = 100'000;
 constexpr std::size_t most_steps = 5'000'000; // tokens, those of loops and functions counted again
-constexpr int deepest_file = 8;
-constexpr std::size_t longest_told = 80; // characters of a condition
+constexpr std::size_t longest_told = 80;      // characters of a condition
 
 bool is_either(const std::string& word, std::initializer_list<std::string_view> list)
 {
@@ -79,7 +78,9 @@ void ShellInterpreter::take(const ShellToken& token)
     line_ = token.line;
     if (token.kind == ShellToken::Kind::redirect) {
         target_follows_ = true;
-        here_string_follows_ = token.operation == "<<<";
+        redirect_ = token.operation;
+        if (redirect_.starts_with("<<") && redirect_ != "<<<")
+            here_document_ = &token;
         return;
     }
     if (token.kind == ShellToken::Kind::operation) {
@@ -88,8 +89,10 @@ void ShellInterpreter::take(const ShellToken& token)
     }
     if (target_follows_) {
         target_follows_ = false;
-        if (here_string_follows_)
+        if (redirect_ == "<<<")
             here_string_ = expander_.text(token.pieces);
+        else if (is_either(redirect_, {">", ">>", ">|"}))
+            written_to_ = expander_.text(token.pieces).text;
         return;
     }
     if (in_patterns()) {
@@ -146,9 +149,36 @@ void ShellInterpreter::end_command(const std::string& op)
     chain_ = op == "&&" || op == "||" ? op : std::string();
     if (!command_.empty() && runs() && !chained_out)
         run_command();
+    else if (!command_.empty() && !runs())
+        note_left_out();
     command_.clear();
     condition_operators_.clear();
     here_string_ = {};
+    here_document_ = nullptr;
+    written_to_.clear();
+}
+
+// A branch that is not taken, because it is not known whether it is, may give variables other
+// values than those which stay.
+void ShellInterpreter::note_left_out()
+{
+    const auto undecided = std::find_if(frames_.begin(), frames_.end(), [](const Frame& frame) {
+        return !frame.why.empty() && frame.kind != Frame::Kind::loop;
+    });
+    if (undecided == frames_.end())
+        return;
+    for (const ShellToken* token : command_) {
+        const std::string plain = token->pieces.empty() ? "" : token->pieces.front().text.text;
+        const std::string name = plain.substr(0, assigned_name(plain));
+        const auto known = out_.variables.find(name);
+        const bool adds_to_itself =
+            std::any_of(token->pieces.begin(), token->pieces.end(), [&](const ShellPiece& piece) {
+                return piece.kind == ShellPiece::Kind::parameter &&
+                       piece.text.text.starts_with(name);
+            });
+        if (!name.empty() && known != out_.variables.end() && !adds_to_itself)
+            undecided->sets.insert(name);
+    }
 }
 
 void ShellInterpreter::run_command()
@@ -172,13 +202,23 @@ void ShellInterpreter::run_command()
     } else if (is_either(name, {"export", "declare", "typeset", "local", "readonly"}))
         declare(at + 1, name == "export");
     else if (name == "exit" || name == "return")
-        stopped_ = true;
+        leave(at);
     else if (name == "read" && !here_string_.text.empty())
         read_words(at + 1, assigned.contains("IFS") ? assigned.at("IFS").text : " \t\n");
     else if (name == "source" || name == ".")
         read_other_file(at + 1);
-    else if (!call(name, at))
+    else if (!call(name, at) && !read_document(name, at))
         record(at, std::move(assigned));
+}
+
+// A script that gives up, because what it needs is not given, is read on: it is meant to run.
+void ShellInterpreter::leave(std::size_t at)
+{
+    const std::string status = at + 1 < command_.size() ? command_[at + 1]->plain() : std::string();
+    const bool gives_up = !status.empty() && status != "0" && !frames_.empty();
+    if (gives_up && depth_ == 1)
+        out_.skipped.push_back(fmt::format("line {}: it would give up there; read on", line_));
+    stopped_ = !gives_up || depth_ > 1;
 }
 
 std::optional<bool> ShellInterpreter::condition(std::size_t from)
@@ -276,28 +316,6 @@ void ShellInterpreter::read_words(std::size_t at, const std::string& separators)
         out_.variables[names[i]].values = {here_string_.part(from, end - from)};
         from = std::min(end + 1, here_string_.text.size());
     }
-    status_ = true;
-}
-
-// A file that the script reads as part of itself; its lines count as the one that names it.
-void ShellInterpreter::read_other_file(std::size_t at)
-{
-    const std::string path =
-        at < command_.size() ? expander_.text(command_[at]->pieces).text : std::string();
-    const int line = line_;
-    std::optional<std::string> text;
-    if (!path.empty() && !has_unknown(path) && files_ && depth_ < deepest_file)
-        text = files_(path);
-    if (!text) {
-        out_.skipped.push_back(
-            fmt::format("line {}: {} was not read, which may set variables", line, path));
-        status_ = true;
-        return;
-    }
-    other_files_.push_back(shell_tokens({*text, std::vector<int>(text->size(), line)}));
-    command_.clear();
-    walk(other_files_.back().tokens, 0, other_files_.back().tokens.size());
-    line_ = line;
     status_ = true;
 }
 

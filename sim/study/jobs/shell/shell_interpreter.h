@@ -5,6 +5,7 @@
 #include "sim/study/jobs/shell/shell_script.h"
 
 #include <deque>
+#include <set>
 
 namespace trainyard {
 
@@ -36,6 +37,7 @@ private:
         std::string subject;
         std::vector<std::string> patterns; // of the branch being read
         std::vector<std::string> branches; // all of them, where the subject is not known
+        std::set<std::string> sets;        // variables it would give another value, left out
         // of a loop: what its variable still takes, and where its body begins
         std::string variable;
         std::vector<TracedText> items;
@@ -76,7 +78,11 @@ private:
 
     // Commands.
     void end_command(const std::string& op);
+    void note_left_out();
+    bool read_document(const std::string& name, std::size_t at);
+    void read_inner_script(const std::string& text);
     void run_command();
+    void leave(std::size_t at);
     std::optional<bool> condition(std::size_t from);
     bool assign(const ShellToken& token, std::map<std::string, TracedText>& assigned);
     void assign_defaults(std::size_t from);
@@ -100,8 +106,10 @@ private:
     std::string condition_;             // the last one that was not decided
     std::optional<bool> status_ = true; // of the last command; nothing when it is not known
     bool target_follows_ = false;
-    bool here_string_follows_ = false;
-    TracedText here_string_; // <<< "text" of the command being read
+    std::string redirect_;                      // the operator of the target that follows
+    std::string written_to_;                    // > target of the command being read
+    const ShellToken* here_document_ = nullptr; // of the command being read
+    TracedText here_string_;                    // <<< "text" of the command being read
     bool stopped_ = false;
     int line_ = 0;
     int depth_ = 0; // of functions and files in one another

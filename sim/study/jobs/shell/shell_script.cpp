@@ -7,9 +7,7 @@
 #include <algorithm>
 
 namespace trainyard {
-namespace {
 
-// Slurm sets these from the directives of a script.
 void define_slurm_variables(ShellScript& script)
 {
     for (const TracedText& directive : script.directives) {
@@ -38,8 +36,6 @@ void define_slurm_variables(ShellScript& script)
         }
     }
 }
-
-} // namespace
 
 Checked<ShellScript> read_shell(const TracedText& text, const std::string& file,
                                 const std::map<std::string, std::string>& defined,

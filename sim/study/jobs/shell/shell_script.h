@@ -21,8 +21,13 @@ struct ShellScript {
     std::map<std::string, TracedText> exported; // to the programs it starts
     std::vector<TracedText> directives;         // of Slurm: what follows #SBATCH
     std::vector<std::string> skipped;           // sentences on lines that were left out
+    std::vector<std::string> doubtful;          // on those of them that may set what is read
+    std::map<std::string, std::string> files;   // that it writes itself, by path
     int too_deep = 0; // line of expansions nested too deep to be read; 0: none
 };
+
+// Slurm sets variables from the directives of a script.
+void define_slurm_variables(ShellScript& script);
 
 // The text of a file that a script names; nothing when it is not there.
 using ShellFiles = std::function<std::optional<std::string>(const std::string& path)>;

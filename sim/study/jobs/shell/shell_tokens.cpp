@@ -63,6 +63,12 @@ constexpr std::array<std::string_view, 10> operations{"&&", "||", ";;", "|&", "\
 constexpr std::array<std::string_view, 12> redirects{"&>>", "<<<", "<<-", "&>", "<<", ">>",
                                                      ">&",  ">|",  "<>",  "<&", "<",  ">"};
 
+struct HereDocument {
+    std::string mark;
+    bool as_it_is = false; // its mark is quoted: nothing is put in
+    std::size_t token = 0; // which opens it
+};
+
 class ShellLexer {
 public:
     explicit ShellLexer(const TracedText& source) : source_(source) {}
@@ -140,7 +146,7 @@ private:
                     token.operation = word;
                     at_ += word.size();
                     if (word == "<<" || word == "<<-")
-                        note_here_document(token.line);
+                        note_here_document();
                     return token;
                 }
         for (const std::string_view word : operations)
@@ -149,7 +155,7 @@ private:
                 token.operation = word;
                 at_ += word.size();
                 if (word == "\n")
-                    skip_here_documents();
+                    read_here_documents();
                 return token;
             }
         return word(std::move(token));
@@ -318,25 +324,28 @@ private:
         return true;
     }
 
-    void note_here_document(int opened)
+    void note_here_document()
     {
         skip_blanks();
         std::size_t end = at_;
         while (end < source_.text.size() &&
                std::string_view(" \t\r\n;&|<>()").find(source_.text[end]) == std::string::npos)
             ++end;
-        std::string mark;
+        HereDocument document{"", false, out_.tokens.size()};
         for (const char c : source_.text.substr(at_, end - at_))
             if (c != '\'' && c != '"' && c != '\\')
-                mark += c;
-        if (!mark.empty())
-            here_documents_.emplace_back(mark, opened);
+                document.mark += c;
+            else
+                document.as_it_is = true;
+        if (!document.mark.empty())
+            here_documents_.push_back(std::move(document));
     }
 
-    void skip_here_documents()
+    void read_here_documents()
     {
-        for (const auto& [mark, opened] : here_documents_) {
+        for (const HereDocument& document : here_documents_) {
             bool found = false;
+            TracedText body;
             while (!at_end() && !found) {
                 const std::size_t end = std::min(source_.text.find('\n', at_), source_.text.size());
                 std::string_view text = std::string_view(source_.text).substr(at_, end - at_);
@@ -344,10 +353,17 @@ private:
                     text.remove_suffix(1);
                 while (text.starts_with('\t'))
                     text.remove_prefix(1);
-                found = text == mark;
-                at_ = std::min(end + 1, source_.text.size());
+                found = text == document.mark;
+                const std::size_t next = std::min(end + 1, source_.text.size());
+                if (!found)
+                    body.append(source_.part(at_, next - at_));
+                at_ = next;
             }
-            out_.skipped.push_back(fmt::format("line {}: a here-document was not read", opened));
+            if (document.token < out_.tokens.size()) // else within a list, where none belongs
+                out_.tokens[document.token].pieces =
+                    document.as_it_is
+                        ? std::vector<ShellPiece>{{ShellPiece::Kind::literal, body, true}}
+                        : quoted_pieces(body);
         }
         here_documents_.clear();
     }
@@ -357,7 +373,7 @@ private:
     bool inside_list_ = false;
     TracedText literal_;
     std::vector<ShellPiece> pieces_;
-    std::vector<std::pair<std::string, int>> here_documents_;
+    std::vector<HereDocument> here_documents_; // opened in this line
     ShellTokens out_;
 };
 

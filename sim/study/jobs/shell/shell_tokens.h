@@ -36,7 +36,7 @@ struct ShellToken {
     enum class Kind {
         word,
         operation, // newline ; && || | & ;; ( )
-        redirect,  // its target is the next word
+        redirect,  // its target is the next word; the pieces of "<<" are its here-document
         array      // name=( items ): the pieces are "name=" or "name+="
     };
     Kind kind = Kind::word;

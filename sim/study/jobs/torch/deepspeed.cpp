@@ -140,7 +140,15 @@ private:
         buckets();
         groups();
         offload("offload_optimizer", strategy_.offload.optimizer, "strategy.offload.optimizer");
-        offload("offload_param", strategy_.offload.parameters, "strategy.offload.parameters");
+        if (strategy_.zero == 3 || !settings_.has(at + "offload_param.device"))
+            offload("offload_param", strategy_.offload.parameters, "strategy.offload.parameters");
+        else
+            draft_.ignore(settings_.origin(at + "offload_param.device"),
+                          "of effect at stage 3 alone");
+        // As they were called until 2021.
+        older_offload("cpu_offload", strategy_.offload.optimizer, "strategy.offload.optimizer");
+        older_offload("cpu_offload_params", strategy_.offload.parameters,
+                      "strategy.offload.parameters");
     }
 
     // Counted in elements.
@@ -215,6 +223,13 @@ private:
             draft_.refuse(settings_.origin(name), "is not modelled", "cpu or none");
     }
 
+    void older_offload(const std::string& what, OffloadTarget& field, std::string_view place)
+    {
+        const std::string name = "zero_optimization." + what;
+        if (settings_.flag(name, draft_).value_or(false))
+            take(name, field, OffloadTarget::cpu, place);
+    }
+
     void optimizer()
     {
         const auto type = settings_.text("optimizer.type", draft_);
@@ -269,12 +284,12 @@ private:
 
     void list_unseen()
     {
-        const std::vector<std::string> missed = settings_.missed();
+        const SoughtNames sought = settings_.sought();
         for (const Unseen& unseen : settings_.unseen()) {
             if (const auto why = why_aside(settings_aside, unseen.name))
                 draft_.ignore(unseen.origin, *why);
             else
-                draft_.ignore_unknown(unseen.origin, unseen.name, missed);
+                draft_.ignore_unknown(unseen.origin, unseen.name, sought);
         }
     }
 

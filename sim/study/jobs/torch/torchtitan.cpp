@@ -116,16 +116,21 @@ private:
             require_model(context_, "settings of torchtitan");
             return;
         }
-        if (known == nullptr) {
+        const TitanFlavor* const nearest =
+            known != nullptr ? known : nearest_titan_flavor(family, *flavor);
+        if (nearest == nullptr) {
             draft_.refuse(
                 settings_.origin(flavor_name),
                 fmt::format("{} {} is no model known here", family, *flavor),
                 fmt::format("known: {}; give another beside: --model FILE", titan_flavor_names()));
             return;
         }
+        if (known == nullptr)
+            draft_.assume(settings_.origin(flavor_name),
+                          fmt::format("of the sizes of {} {}", nearest->family, nearest->flavor));
         Model out;
         out.name = fmt::format("{}-{}", family, *flavor);
-        out.architecture = known->model;
+        out.architecture = nearest->model;
         draft_.model = std::move(out);
         draft_.understand(settings_.origin(flavor_name), "model " + draft_.model->name);
     }
@@ -352,7 +357,7 @@ private:
 
     void list_unseen()
     {
-        const std::vector<std::string> missed = settings_.missed();
+        const SoughtNames sought = settings_.sought();
         for (const Unseen& unseen : settings_.unseen()) {
             const std::string_view setting = unseen.name;
             const bool aside =
@@ -361,7 +366,7 @@ private:
             if (aside)
                 draft_.ignore(unseen.origin, "no part of a step's time");
             else
-                draft_.ignore_unknown(unseen.origin, unseen.name, missed);
+                draft_.ignore_unknown(unseen.origin, unseen.name, sought);
         }
     }
 

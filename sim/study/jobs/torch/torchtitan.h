@@ -20,6 +20,9 @@ struct TitanFlavor {
 const std::vector<TitanFlavor>& titan_flavors();
 // "llama3_ft" is llama3 as far as its layers go; flavors in any case.
 const TitanFlavor* find_titan_flavor(std::string_view family, std::string_view flavor);
+// The flavor whose words are all among those of another, which adds words without a number:
+// "8B_flex" is 8B.
+const TitanFlavor* nearest_titan_flavor(std::string_view family, std::string_view flavor);
 std::string titan_flavor_names();
 
 // torchtitan's own division of layers: the embedding and the head count as `first_less` and

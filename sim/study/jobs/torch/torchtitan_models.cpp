@@ -165,6 +165,26 @@ const TitanFlavor* find_titan_flavor(std::string_view family, std::string_view f
     return found == all.end() ? nullptr : &*found;
 }
 
+const TitanFlavor* nearest_titan_flavor(std::string_view family, std::string_view flavor)
+{
+    // In front of and behind a part of its words stand none with a number.
+    const auto adds_no_number = [](std::string_view rest) {
+        return rest.find_first_of("0123456789") == std::string_view::npos;
+    };
+    const auto parts = [](std::string_view text, std::size_t at) {
+        return at == 0 || at >= text.size() ||
+               std::string_view("-_").find(text[at]) != std::string_view::npos ||
+               std::string_view("-_").find(text[at - 1]) != std::string_view::npos;
+    };
+    for (std::size_t from = 0; from < flavor.size(); ++from)
+        for (std::size_t end = flavor.size(); end > from; --end)
+            if (parts(flavor, from) && parts(flavor, end) &&
+                adds_no_number(flavor.substr(0, from)) && adds_no_number(flavor.substr(end)))
+                if (const auto* one = find_titan_flavor(family, flavor.substr(from, end - from)))
+                    return one;
+    return nullptr;
+}
+
 std::string titan_flavor_names()
 {
     std::string out;

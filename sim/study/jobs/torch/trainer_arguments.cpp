@@ -2,11 +2,13 @@
 
 #include "sim/base/fields.h"
 #include "sim/base/quoted.h"
+#include "sim/study/jobs/adapter_arguments.h"
 #include "sim/study/jobs/job_sizes.h"
 #include "sim/study/jobs/named_model.h"
 #include "sim/study/jobs/nearest_optimizer.h"
 
 #include <algorithm>
+#include <cctype>
 
 namespace trainyard {
 namespace {
@@ -33,11 +35,11 @@ public:
         lengths();
         batches();
         optimizer();
-        adapters();
+        read_adapters(arguments_, draft_, {});
         buckets();
-        const std::vector<std::string> missed = arguments_.missed();
+        const SoughtNames sought = arguments_.sought();
         for (const Argument& argument : arguments_.unseen())
-            draft_.ignore_unknown({argument.line, argument.text()}, argument.name, missed);
+            draft_.ignore_unknown({argument.line, argument.text()}, argument.name, sought);
         if (framework_ == TrainerFor::torch)
             require_model(context_, "the arguments");
     }
@@ -73,35 +75,45 @@ private:
             take("--fp16", training_.precision, Precision::fp16, "training.precision");
         else if (values_.on("--tf32"))
             take("--tf32", training_.precision, Precision::tf32, "training.precision");
-        else {
+        else if (draft_.settings_elsewhere) {
+            training_.precision = Precision::bf16;
+            draft_.assume("bf16: the file that may say is not there");
+        } else {
             training_.precision = Precision::fp32;
             draft_.assume("fp32: neither --bf16 nor --fp16");
         }
     }
 
-    // --fsdp "full_shard auto_wrap"
+    // --fsdp "full_shard auto_wrap"; OLMo's --fsdp.sharding_strategy=FULL_SHARD
     void sharding()
     {
         std::string& framework = draft_.scenario.software.framework;
         framework = framework_ == TrainerFor::deepspeed ? "deepspeed" : "torch-ddp";
         const bool compiled = values_.on("--torch-compile");
-        const Argument* fsdp = arguments_.find("--fsdp");
-        const std::string said = fsdp == nullptr ? std::string() : fsdp->text();
+        const std::string_view option = values_.either("--fsdp", "--fsdp.sharding-strategy");
+        const Argument* fsdp = arguments_.find(option);
+        std::string said = fsdp == nullptr ? std::string() : fsdp->text();
+        std::transform(said.begin(), said.end(), said.begin(),
+                       [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
         const auto says = [&](std::string_view word) {
             return said.find(word) != std::string::npos;
         };
         if (says("full_shard") || says("shard_grad_op") || says("hybrid_shard")) {
             framework = "torch-fsdp";
-            take("--fsdp", strategy_.zero, 3, "strategy.zero");
+            take(option, strategy_.zero, 3, "strategy.zero");
+            if (values_.on("--no-reshard-after-forward"))
+                take("--no-reshard-after-forward", strategy_.reshard_after_forward, false,
+                     "strategy.reshard_after_forward");
             if (says("shard_grad_op"))
-                take("--fsdp", strategy_.reshard_after_forward, false,
+                take(option, strategy_.reshard_after_forward, false,
                      "strategy.reshard_after_forward");
             if (says("hybrid_shard") && draft_.size.gpus_per_node)
-                take("--fsdp", strategy_.shard_group, *draft_.size.gpus_per_node,
+                take(option, strategy_.shard_group, *draft_.size.gpus_per_node,
                      "strategy.shard_group");
-            if (says("offload")) {
-                take("--fsdp", strategy_.offload.parameters, OffloadTarget::cpu,
-                     "strategy.offload.parameters");
+            const bool apart = values_.on("--fsdp-offload");
+            if (says("offload") || apart) {
+                take(apart ? "--fsdp-offload" : option, strategy_.offload.parameters,
+                     OffloadTarget::cpu, "strategy.offload.parameters");
                 strategy_.offload.optimizer = OffloadTarget::cpu;
             }
         } else if (framework_ == TrainerFor::torch)
@@ -122,10 +134,32 @@ private:
         size({"--tp-size", "--tensor-parallel-size", "--tp"}, strategy_.tp, "strategy.tp");
         size({"--pp-size", "--pipeline-parallel-size", "--pp"}, strategy_.pp, "strategy.pp");
         size({"--ep-size", "--expert-parallel-size"}, strategy_.ep, "strategy.ep");
-        size({"--sp-size", "--sequence-parallel-size"}, strategy_.cp, "strategy.cp");
+        size({"--sp-size", "--sequence-parallel-size", "--sequence-parallel-degree",
+              "--context-parallel-size"},
+             strategy_.cp, "strategy.cp");
+        // axolotl's context parallelism is ring attention.
         if (strategy_.cp > 1)
-            strategy_.context.kind = ContextKind::ulysses;
+            strategy_.context.kind = arguments_.contains("--context-parallel-size") ||
+                                             arguments_.contains("--sequence-parallel-degree")
+                                         ? ContextKind::ring
+                                         : ContextKind::ulysses;
+        shards();
         values_.take("--zero-stage", strategy_.zero, "strategy.zero");
+    }
+
+    // axolotl's copies and shards of FSDP.
+    void shards()
+    {
+        const auto copies = values_.whole("--dp-replicate-size");
+        const auto shards = values_.whole("--dp-shard-size");
+        constexpr std::int64_t most = 1'000'000;
+        if (!shards || *shards < 1 || *shards > most || copies.value_or(1) < 1 ||
+            copies.value_or(1) > most)
+            return;
+        draft_.size.replicas = *shards * copies.value_or(1);
+        if (copies.value_or(1) > 1 && *shards > 1)
+            take("--dp-shard-size", strategy_.shard_group, *shards * strategy_.cp,
+                 "strategy.shard_group");
     }
 
     void recompute()
@@ -161,13 +195,17 @@ private:
     void batches()
     {
         BatchSizes sizes;
-        sizes.all_name = "--global-batch-size";
+        sizes.all_name =
+            std::string(values_.either("--global-batch-size", "--global-train-batch-size"));
         sizes.micro_name = "--per-device-train-batch-size";
         sizes.accumulation_name = "--gradient-accumulation-steps";
+        for (const std::string_view name : {"--accumulation-steps", "--grad-acc"})
+            sizes.accumulation_name = std::string(values_.either(sizes.accumulation_name, name));
         for (const std::string_view name :
              {"--per-device-train-batch-size", "--train-micro-batch-size-per-gpu",
               "--micro-batch-size", "--batch-size", "--train-batch-size",
-              "--per-gpu-train-batch-size", "--batch-size-training"})
+              "--per-gpu-train-batch-size", "--batch-size-training",
+              "--device-train-microbatch-size"})
             if (const auto size = values_.whole(name); size && !sizes.micro) {
                 sizes.micro = size;
                 sizes.micro_name = name;
@@ -198,62 +236,6 @@ private:
         take(option, training_.optimizer, nearest->optimizer, "training.optimizer");
         if (!nearest->difference.empty())
             draft_.assume(values_.origin(option), nearest->difference);
-    }
-
-    // PEFT's words: --lora_r 8 --lora_target_modules q_proj v_proj
-    void adapters()
-    {
-        const std::string_view name = values_.either("--lora-r", "--lora-rank");
-        auto rank = values_.whole(name);
-        const bool adapts = values_.on("--use-lora") || values_.on("--use-peft") ||
-                            values_.on("--use-peft-lora") || values_.on("--lora");
-        if (adapts && !rank) {
-            constexpr std::int64_t usual = 8;
-            rank = usual;
-            draft_.assume("adapters of rank 8, PEFT's default");
-        }
-        const Argument* modules = arguments_.find("--lora-target-modules");
-        if (!rank)
-            return;
-        Lora lora;
-        const bool all =
-            modules != nullptr && modules->values.size() == 1 &&
-            (modules->values.front() == "all-linear" || modules->values.front() == "all");
-        lora.rank = static_cast<int>(std::clamp<std::int64_t>(*rank, 0, 1 << 20));
-        if (modules == nullptr) {
-            lora.targets = {AdapterTarget::q_proj, AdapterTarget::v_proj};
-            draft_.assume("adapters on q_proj and v_proj, PEFT's default for Llama");
-        } else if (all)
-            for (const std::string_view target :
-                 {"q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"})
-                lora.targets.push_back(*from_name<AdapterTarget>(target));
-        else
-            for (const std::string& module : words_of(*modules)) {
-                if (const auto target = from_name<AdapterTarget>(module))
-                    lora.targets.push_back(*target);
-                else
-                    draft_.refuse(values_.origin("--lora-target-modules"),
-                                  fmt::format("{} is no matrix known here", module),
-                                  FieldValue<AdapterTarget>::type_name());
-            }
-        if (arguments_.contains(name))
-            take(name, training_.lora, lora, "training.lora");
-        else
-            training_.lora = lora;
-    }
-
-    // "q_proj,v_proj" is two of them.
-    static std::vector<std::string> words_of(const Argument& modules)
-    {
-        std::vector<std::string> out;
-        for (const std::string& value : modules.values)
-            for (std::size_t from = 0; from <= value.size();) {
-                const std::size_t end = std::min(value.find(',', from), value.size());
-                if (end > from)
-                    out.push_back(value.substr(from, end - from));
-                from = end + 1;
-            }
-        return out;
     }
 
     void buckets()

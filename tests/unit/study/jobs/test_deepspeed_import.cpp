@@ -72,6 +72,15 @@ TEST_CASE("DeepSpeed's shard groups and offload are taken over")
                                   .job.strategy;
     CHECK(strategy.shard_group == 4);
     CHECK(strategy.offload.optimizer == OffloadTarget::cpu);
+    const ImportedJob old = config(R"({"train_batch_size": 8, "fp16": {"enabled": "true"},
+        "zero_optimization": {"stage": 2, "cpu_offload": true}})");
+    CHECK(old.job.strategy.offload.optimizer == OffloadTarget::cpu);
+    CHECK(old.job.training.precision == Precision::fp16);
+    const ImportedJob second = config(R"({"train_batch_size": 8, "fp16": {"enabled": true},
+        "zero_optimization": {"stage": 2, "offload_param": {"device": "cpu"}}})");
+    CHECK(second.job.strategy.offload.parameters == OffloadTarget::none);
+    CHECK(says(second.notes.ignored, "zero_optimization.offload_param.device = \"cpu\": of effect "
+                                     "at stage 3 alone"));
 }
 
 TEST_CASE("ZeRO stages overlap as DeepSpeed does unless told otherwise")

@@ -136,4 +136,6 @@ TEST_CASE("words of inference count in commands, not in comments")
           "is inference, not training");
     CHECK_FALSE(why_no_job("  # then: run_text_generation_server.py\npython pretrain_gpt.py\n"));
     CHECK(why_no_job("# see below\npython x.py --inference-max-requests 8").has_value());
+    // Reinforcement learning generates between its steps.
+    CHECK_FALSE(why_no_job("python x.py --train-iters 9 --inference-max-requests 8").has_value());
 }

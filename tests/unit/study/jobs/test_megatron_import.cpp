@@ -85,8 +85,8 @@ TEST_CASE("an unknown argument that looks like a known one is a warning at its l
     CHECK(!says(job.notes.ignored, "--context-paralell-size"));
     CHECK(with_arguments("--expert-model-parallel-sizes 4").warnings.front().hint ==
           "did you mean --expert-model-parallel-size?");
-    // What is given already is not what was meant, and what has no part in a step warns of nothing.
-    CHECK(with_arguments("--num-layer 2 --lr-wramup 3").warnings.empty());
+    // What has no part in a step warns of nothing.
+    CHECK(with_arguments("--lr-wramup 3").warnings.empty());
 }
 
 TEST_CASE("a size that must be there and stands in a variable that nothing sets names the variable")
@@ -379,4 +379,131 @@ TEST_CASE("modules that Megatron-Core recomputes are those of the scenario")
     const Diagnostic problem =
         refusal_of(JobKind::megatron, seven_billion + selective + "lm_head", on_h100(1));
     CHECK(problem.message.ends_with("\"lm_head\" is no module to recompute"));
+}
+
+TEST_CASE("Megatron-DeepSpeed shards as the configuration that its script writes")
+{
+    const std::string text =
+        "C=$OUT/ds.json\ncat <<EOT > $C\n{\"zero_optimization\": {\"stage\": 1}, "
+        "\"train_micro_batch_size_per_gpu\": 2, \"bf16\": {\"enabled\": true}}\nEOT\n"
+        "deepspeed --num_gpus 8 pretrain_gpt.py --deepspeed --deepspeed_config $C "
+        "--tensor-model-parallel-size 2 --num-layers 8 --hidden-size 1024 "
+        "--num-attention-heads 16 --num-key-value-heads 4 --normalization rmsnorm "
+        "--seq-length 4_096 --max-position-embeddings 4_096 --micro-batch-size 2 "
+        "--global-batch-size 16 --bf16\n";
+    const ImportedJob job = imported(JobKind::megatron, text, on_h100(1));
+    CHECK(job.job.strategy.zero == 1);
+    CHECK(job.scenario.scenario.software.framework == "deepspeed");
+    CHECK(job.job.training.sequence_length == 4096);
+    CHECK(job.job.training.global_batch == 16);
+    CHECK(model_of(job).kv_heads == 4);
+    CHECK(model_of(job).norm == NormKind::rms_norm);
+    CHECK(model_of(job).vocabulary % 256 == 0);
+    // Where it does not write one, the argument says.
+    const std::string stated = text.substr(text.find("deepspeed --num_gpus"));
+    CHECK(imported(JobKind::megatron, stated.substr(0, stated.size() - 1) + " --zero-stage 2\n",
+                   on_h100(1))
+              .job.strategy.zero == 2);
+}
+
+TEST_CASE("norms of latent attention are those of the latents")
+{
+    const ImportedJob job = imported(
+        JobKind::megatron,
+        "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 8 --hidden-size 1024 "
+        "--num-attention-heads 16 --seq-length 512 --position-embedding-type rope "
+        "--micro-batch-size 1 --multi-latent-attention --qk-layernorm --disable-bias-linear "
+        "--swiglu --normalization RMSNorm --bf16\n",
+        on_h100(1));
+    CHECK(model_of(job).latent.has_value());
+    CHECK(!model_of(job).qk_norm);
+}
+
+TEST_CASE("a provider of a model with an image encoder is refused like its program")
+{
+    const Diagnostic refused = refusal_of(
+        JobKind::megatron,
+        "MODEL_ARGS:\n  --num-layers: 8\n  --hidden-size: 1024\n  --num-attention-heads: 16\n"
+        "  --seq-length: 512\n  --micro-batch-size: 1\n  --model-provider: llava_vlm\n",
+        on_h100(1));
+    CHECK(refused.message.find("a vision encoder") != std::string::npos);
+}
+
+TEST_CASE("a slip of a name that is there too is a warning")
+{
+    const ImportedJob job = imported(
+        JobKind::megatron,
+        "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 8 --hidden-size 1024 "
+        "--num-attention-heads 16 --seq-length 512 --max-position-embeddings 512 "
+        "--micro-batch-size 1 --tensor-model-parallel-size 2 --tensor-model-paralel-size 4 "
+        "--bf16\n",
+        on_h100(1));
+    CHECK(job.job.strategy.tp == 2);
+    REQUIRE(!job.warnings.empty());
+    CHECK(job.warnings.front().hint ==
+          "did you mean --tensor-model-parallel-size, which is there too?");
+}
+
+TEST_CASE("adapters of Megatron-Bridge and of ms-swift have their own defaults")
+{
+    const auto lora = [](const std::string& words) {
+        return imported(JobKind::megatron,
+                        "torchrun --nproc_per_node 8 run.py --micro-batch-size 1 --bf16 "
+                        "--seq-length 512 --recompute-granularity selective " +
+                            words,
+                        with_model(on_h100(1), "llama-2-7b"))
+            .job.training.lora;
+    };
+    using enum AdapterTarget;
+    CHECK(lora("--peft_scheme lora") == Lora{32, {linear_qkv, o_proj, linear_fc1, down_proj}});
+    CHECK(lora("--train_type lora --lora_rank 8 --target_modules linear_proj q_proj") ==
+          Lora{8, {o_proj, q_proj}});
+    CHECK(!lora("--train_type full --lora_rank 8"));
+    CHECK(!lora(""));
+}
+
+TEST_CASE("a decoder behind an encoder of images has a length of its own")
+{
+    const ImportedJob job = imported(JobKind::megatron,
+                                     "torchrun --nproc_per_node 8 examples/multimodal/train.py "
+                                     "--seq-length 256 --decoder-seq-length 2048 "
+                                     "--micro-batch-size 1 --bf16\n",
+                                     with_model(on_h100(1), "llama-2-7b"));
+    CHECK(job.job.training.sequence_length == 2048);
+}
+
+TEST_CASE("values of a test's YAML are words of a command line")
+{
+    const ImportedJob job = imported(
+        JobKind::megatron,
+        "MODEL_ARGS:\n  --num-layers: 8\n  --hidden-size: 1024\n  --num-attention-heads: 16\n"
+        "  --seq-length: 512\n  --position-embedding-type: rope\n  --micro-batch-size: 1\n"
+        "  --context-parallel-size: 4\n  --cp-comm-type: a2a+p2p\n"
+        "  --hierarchical-context-parallel-sizes: 2 2\n  --bf16: true\n",
+        on_h100(1));
+    CHECK(job.job.strategy.context.kind == ContextKind::hybrid);
+    CHECK(job.job.strategy.context.a2a == 2);
+}
+
+TEST_CASE("a published model may be started with other layers, on as many GPUs as its experts need")
+{
+    const auto run = [](const std::string& words) {
+        JobImportOptions options;
+        options.cluster.gpu = "h100";
+        return imported(JobKind::megatron,
+                        "export NNODES=1\nexport EXP=conf/qwen3_30B_A3B-pretrain.yaml\n"
+                        "bash run.sh --micro_batch_size 1 --global_batch_size 256 --seq_length 512 "
+                        "--pipeline_model_parallel_size 2 --expert_model_parallel_size 16 " +
+                            words,
+                        options);
+    };
+    CHECK(model_of(run("--num_layers 48")).layers == 48);
+    const ImportedJob fewer = run("--num_layers 12");
+    CHECK(model_of(fewer).layers == 12);
+    CHECK(model_of(fewer).moe->experts == 128);
+    CHECK(fewer.job.world() == 32);
+    CHECK(std::any_of(fewer.notes.flagged.begin(), fewer.notes.flagged.end(),
+                      [](const std::string& note) {
+                          return note.find("fewer than its experts need") != std::string::npos;
+                      }));
 }

@@ -167,6 +167,8 @@ TEST_CASE("GPT-NeoX writes Megatron-LM's sizes and DeepSpeed's batches")
 TEST_CASE("a mapping that is no recipe is refused with those that are")
 {
     CHECK(!recognise_job("name: x\nother: 3\n"));
+    CHECK(!recognise_job("card:\n  command: torchrun --nproc_per_node=8 compare.py\n"));
+    CHECK(recognise_job("apiVersion: v1\nargs: torchrun train.py\n") == JobKind::torchrun);
     CHECK(refusal_of(JobKind::megatron, "name: x\nother: 3\n", on_h100(1)).message ==
           "is no recipe of a job known here");
     CHECK(!refusal_of(JobKind::megatron, "- 1\n- 2\n", on_h100(1)).message.empty());
@@ -197,4 +199,72 @@ TEST_CASE("settings of a recipe on the command line count as arguments")
     CHECK(job.job.strategy.tp == 2);
     CHECK(job.job.training.micro_batch == 2);
     CHECK(job.job.training.sequence_length == 4096);
+}
+
+TEST_CASE("a Trainer's dump holds DeepSpeed's configuration, and ranks of adapters it has not")
+{
+    const std::string dump = R"({"per_device_train_batch_size": 2, "gradient_accumulation_steps": 4,
+        "bf16": true, "max_length": 4096, "tuner_type": "full", "lora_rank": 8,
+        "deepspeed": {"bf16": {"enabled": "auto"}, "train_batch_size": "auto",
+                      "zero_optimization": {"stage": 3, "offload_optimizer": {"device": "cpu"}}}})";
+    const ImportedJob job =
+        imported(*recognise_job(dump), dump, with_model(on_h100(1), "llama-2-7b"));
+    CHECK(job.job.strategy.zero == 3);
+    CHECK(job.job.strategy.offload.optimizer == OffloadTarget::cpu);
+    CHECK(job.job.training.global_batch == 64);
+    CHECK(job.job.training.sequence_length == 4096);
+    CHECK(!job.job.training.lora);
+}
+
+TEST_CASE("axolotl's FSDP 2 and LLaMA-Factory's newer form shard as they say")
+{
+    const ImportedJob axolotl = as_recognised(
+        "base_model: meta-llama/Llama-3.1-8B\ndp_shard_size: 2\ndp_replicate_size: 2\n"
+        "tensor_parallel_size: 2\nfsdp_version: 2\nfsdp_config:\n  offload_params: true\n"
+        "  reshard_after_forward: false\nsequence_len: 512\nmicro_batch_size: 1\nbf16: true\n");
+    CHECK(axolotl.job.strategy.zero == 3);
+    CHECK(axolotl.job.strategy.tp == 2);
+    CHECK(axolotl.job.dp() == 4);
+    CHECK(axolotl.job.strategy.shard_group == 2);
+    CHECK(axolotl.job.strategy.reshard_after_forward == false);
+    CHECK(axolotl.job.strategy.offload.parameters == OffloadTarget::cpu);
+    const std::string factory =
+        "model: Qwen/Qwen3-0.6B\nmodel_class: llm\npeft_config:\n  name: lora\n  r: 16\n"
+        "  target_modules: all\ndist_config:\n  name: fsdp2\nmicro_batch_size: 1\n"
+        "cutoff_len: 2048\n";
+    const ImportedJob job = as_recognised(factory);
+    CHECK(job.job.strategy.zero == 3);
+    CHECK(job.job.training.precision == Precision::bf16);
+    CHECK(job.job.training.lora->rank == 16);
+    CHECK(job.job.training.lora->targets.size() == 7);
+    CHECK(as_recognised(factory + "bf16: false\n").job.training.precision == Precision::fp32);
+}
+
+TEST_CASE("adapters are named by how the names of modules end, or by a pattern of them")
+{
+    using enum AdapterTarget;
+    const auto targets = [](const std::string& modules) {
+        return as_recognised("base_model: meta-llama/Llama-3.1-8B\nadapter: lora\nlora_r: 8\n"
+                             "sequence_len: 512\nmicro_batch_size: 1\nbf16: true\n"
+                             "lora_target_modules: " +
+                             modules + "\n");
+    };
+    CHECK(targets("['self_attn.q_proj', 'mlp.down_proj']").job.training.lora->targets ==
+          std::vector{q_proj, down_proj});
+    CHECK(
+        targets("'model.layers.[0-9]+.(mlp|self_attn).(up|q|k)_proj'").job.training.lora->targets ==
+        std::vector{up_proj, q_proj, k_proj});
+    const ImportedJob part = targets("[q_proj, in_proj]");
+    CHECK(part.job.training.lora->targets == std::vector{q_proj});
+    CHECK(part.notes.flagged.size() == 1);
+}
+
+TEST_CASE("a reference within a name is filled in, and a mark without a value marks nothing")
+{
+    const ImportedJob job = as_recognised(
+        "modules:\n  pre_trainer:\n    framework: megatron\n    model: ${M:qwen2.5_7B}.yaml\n"
+        "    overrides:\n      micro_batch_size: 1\n      seq_length: ${S:2048}\n");
+    CHECK(job.scenario.scenario.model.path == "qwen2.5-7b");
+    CHECK(job.job.training.sequence_length == 2048);
+    CHECK(!recognise_job("ENV_VARS:\n  A: 1\nMODEL_ARGS:\nTEST_TYPE: regular\n"));
 }

@@ -92,17 +92,62 @@ TEST_CASE("conditions that depend on the machine are left out and told")
           "lines 1 to 5: an if whose condition is not known here was left out: -f config");
 }
 
-TEST_CASE("loops over known words run, others, functions nobody calls and here-documents do not")
+TEST_CASE(
+    "loops over known words run, others, functions nobody calls and input for programs do not")
 {
     const ShellScript read =
         script("for i in 1 2; do\n  X=$i\n  A+=(--x $i)\ndone\nwhile read l; do\n  W=1\ndone\n"
-               "f() {\n  Y=1\n}\ncat <<EOF > c\nZ=1\nEOF\nrun");
+               "f() {\n  Y=1\n}\npython - <<EOF\nZ=1\nEOF\nrun");
     CHECK(read.variables.at("X").values.front().text == "2");
     CHECK(read.variables.at("A").values.size() == 4);
     CHECK(!read.variables.contains("W"));
     CHECK(!read.variables.contains("Y"));
     CHECK(!read.variables.contains("Z"));
     CHECK(read.skipped.size() == 3);
+}
+
+TEST_CASE("a file that a script writes holds what its variables say, unless its mark is quoted")
+{
+    const ShellScript read = script("S=2\ncat <<EOT > $D/z.json\n{\"stage\": $S}\nEOT\n"
+                                    "tee t.json <<'EOT'\n$S\nEOT\nrun");
+    CHECK(read.files.at("${D}/z.json") == "{\"stage\": 2}\n");
+    CHECK(read.files.at("t.json") == "$S\n");
+    CHECK(read.skipped.empty());
+    CHECK(read.commands.back().words.front().text == "run");
+}
+
+TEST_CASE("a script that is given to a shell or to Slurm runs, one that is only written does not")
+{
+    const std::string inner = "#SBATCH --nodes=4\nrun --n $SLURM_NNODES --x $X\n";
+    const Words ran{"run", "--n", "4", "--x", "1"};
+    CHECK(words("X=1\nsbatch <<EOF\n#SBATCH --nodes=4\nrun --n \\$SLURM_NNODES --x $X\nEOF\n") ==
+          ran);
+    CHECK(words("X=1\ncat > j.sh <<'EOF'\n" + inner + "EOF\nsbatch j.sh\n") == ran);
+    CHECK(script("cat > j.sh <<'EOF'\n" + inner + "EOF\n").commands.empty());
+}
+
+TEST_CASE("quotes hold a default value together and are none of it")
+{
+    CHECK(words("N=${N:-\"8\"}\nA=${B:-'x'}\nrun $N $A ${C:-\"\"} \"${D:-\"a b\"}\"") ==
+          Words{"run", "8", "x", "a b"});
+    CHECK(words("run --n $((8 * $COUNT)) --x 1") ==
+          Words{"run", "--n", "$((8 * ${COUNT}))", "--x", "1"});
+}
+
+TEST_CASE("a script that would give up for want of a variable is read on, one that ends is not")
+{
+    CHECK(words("if [[ -z $W ]]; then\n  exit 1\nfi\nrun x") == Words{"run", "x"});
+    const ShellScript ended = script("if [ -z $W ]; then\n  exit 0\nfi\nrun x");
+    CHECK(ended.commands.empty());
+}
+
+TEST_CASE("variables that a branch left out may set otherwise are told")
+{
+    const ShellScript read = script("TP=2\nA=x\nif grep -q fast config; then\n  TP=1\n  PP=4\n"
+                                    "  A=\"$A y\"\nfi\nrun $TP");
+    REQUIRE(read.doubtful.size() == 1);
+    CHECK(read.doubtful.front() == "lines 3 to 7: what was left out may set TP");
+    CHECK(script("TP=2\nif [ $TP -gt 4 ]; then\n  TP=1\nfi\nrun").doubtful.empty());
 }
 
 TEST_CASE("a function runs with its own parameters, which are the caller's again behind it")

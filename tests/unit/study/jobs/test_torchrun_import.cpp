@@ -153,3 +153,70 @@ TEST_CASE("of a page in Markdown the code is read, at its lines")
     CHECK(job.job.training.sequence_length == 1024);
     CHECK(says(job.notes.understood, "line 5: --max-seq-length 1024"));
 }
+
+TEST_CASE("blocks of a page that are of no shell are not read, and none goes on in the next")
+{
+    const ImportedJob job = imported(JobKind::torchrun,
+                                     "# Page\n ```bash\n torchrun --nproc_per_node 8 train.py \\\n"
+                                     "   --bf16 --max_length 512\n ```\n then\n```shell\n"
+                                     "--use_lora True\n```\n```python\nbf16 = torchrun(4)\n```\n",
+                                     llama_on_h100());
+    CHECK(job.job.dp() == 8);
+    CHECK(job.job.training.sequence_length == 512);
+    CHECK(!job.job.training.lora);
+}
+
+TEST_CASE("a launcher's configuration that is not there tells by its name how it shards")
+{
+    const ImportedJob job = imported(
+        JobKind::torchrun,
+        "R=$(echo a | python3 -c 'print(1)')\naccelerate launch --num_processes $((8 * $N)) "
+        "--machine_rank $R --config_file conf/zero2-bf16.yaml train.py\n",
+        llama_on_h100());
+    CHECK(job.job.strategy.zero == 2);
+    CHECK(job.job.training.precision == Precision::bf16);
+}
+
+TEST_CASE("a launch whose recipe is not there is its arguments and the model that is given")
+{
+    const std::string launch = "CUDA_VISIBLE_DEVICES=0,1 accelerate launch train.py conf/sft.yaml "
+                               "--fsdp.sharding_strategy=FULL_SHARD "
+                               "--device_train_microbatch_size=2\n";
+    const ImportedJob job = imported(JobKind::torchrun, launch, llama_on_h100());
+    CHECK(job.job.dp() == 2);
+    CHECK(job.job.strategy.zero == 3);
+    CHECK(job.job.training.micro_batch == 2);
+    CHECK(job.job.training.precision == Precision::bf16);
+    CHECK(says(job.notes.flagged, "the settings of conf/sft.yaml are not read: all that the "
+                                  "arguments do not say is as Hugging Face's Trainer has it"));
+    JobImportOptions alone = llama_on_h100();
+    alone.model = {};
+    CHECK(refusal_of(JobKind::torchrun, launch, alone).message ==
+          "conf/sft.yaml: holds the job, and is not there");
+}
+
+TEST_CASE("what is trained is adapters or all, in the words of each framework")
+{
+    const auto lora = [](const std::string& words) {
+        return imported(JobKind::torchrun,
+                        "torchrun --nproc_per_node 8 train.py --bf16 --max_length 512 " + words,
+                        llama_on_h100())
+            .job.training.lora;
+    };
+    CHECK(lora("--finetuning_type lora --lora_target q_proj,v_proj")->rank == 8);
+    CHECK(lora("--train_type lora --lora_rank 16")->rank == 16);
+    CHECK(lora("--lora_dim 4")->rank == 4);
+    CHECK(!lora("--finetuning_type full --lora_rank 8"));
+}
+
+TEST_CASE("a launch without an argument known here is told, a command that is no launch is refused")
+{
+    const ImportedJob job =
+        imported(JobKind::torchrun, "torchrun --nproc_per_node 4 main.py 50 10\n", llama_on_h100());
+    CHECK(says(job.notes.flagged, "line 1: no argument of main.py says anything of the job: its "
+                                  "batch, length and format are defaults"));
+    CHECK(refusal_of(JobKind::torchrun,
+                     "submit run --cluster a --gpus 8 --replicas 8 -- sh torchrun.sh --env x\n",
+                     llama_on_h100())
+              .message == "submit: starts something, and none of its arguments is known here");
+}

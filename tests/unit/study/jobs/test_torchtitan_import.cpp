@@ -181,6 +181,18 @@ TEST_CASE("a diffusion model is refused, whatever model is given beside")
     CHECK(refused.message.find("a diffusion model") != std::string::npos);
 }
 
+TEST_CASE("a flavor with words beside a known one's is of its sizes, one with numbers is not")
+{
+    CHECK(nearest_titan_flavor("llama3", "8B_flex")->flavor == "8B");
+    CHECK(nearest_titan_flavor("qwen3", "opt-30B-A3B")->flavor == "30B-A3B");
+    CHECK(nearest_titan_flavor("llama3", "debugmodel_flex_attn")->flavor == "debugmodel");
+    CHECK(nearest_titan_flavor("llama3", "8B_16layers") == nullptr);
+    CHECK(nearest_titan_flavor("llama3", "18B") == nullptr);
+    const ImportedJob job = imported(
+        JobKind::torchtitan, "[model]\nname = \"llama3\"\nflavor = \"8B_flex\"\n", on_h100(1));
+    CHECK(says(job.notes.assumed, "line 3: model.flavor = \"8B_flex\": of the sizes of llama3 8B"));
+}
+
 TEST_CASE("a flavor that is a published model's name is that model")
 {
     const ImportedJob job = imported(JobKind::torchtitan,

@@ -1,0 +1,150 @@
+#include "sim/study/jobs/adapter_arguments.h"
+
+#include "sim/base/fields.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+
+namespace trainyard {
+namespace {
+
+// Words for matrices beside their own names: those of Megatron's parallel layers, and all of them.
+std::vector<AdapterTarget> targets_named(std::string_view word)
+{
+    using enum AdapterTarget;
+    if (word == "all-linear" || word == "all")
+        return {q_proj, k_proj, v_proj, o_proj, gate_proj, up_proj, down_proj};
+    if (word == "linear_proj")
+        return {o_proj};
+    if (word == "linear_fc2")
+        return {down_proj};
+    if (const auto target = from_name<AdapterTarget>(word))
+        return {*target};
+    return {};
+}
+
+// "q_proj,v_proj" is two of them.
+std::vector<std::string> words_of(const Argument& modules)
+{
+    std::vector<std::string> out;
+    for (const std::string& value : modules.values)
+        for (std::size_t from = 0; from <= value.size();) {
+            const std::size_t end = std::min(value.find(',', from), value.size());
+            if (end > from)
+                out.push_back(value.substr(from, end - from));
+            from = end + 1;
+        }
+    return out;
+}
+
+// What a pattern of module names ends in: "layers.*(q|k|v)_proj" is q_proj, k_proj, v_proj.
+std::vector<std::string> names_in_pattern(std::string_view pattern)
+{
+    constexpr std::string_view ending = "_proj";
+    std::vector<std::string> out;
+    for (std::size_t at = pattern.find(ending); at != std::string_view::npos;
+         at = pattern.find(ending, at + 1))
+    {
+        const bool group = at > 0 && pattern[at - 1] == ')';
+        const std::size_t open = group ? pattern.rfind('(', at) : std::string_view::npos;
+        if (group && open != std::string_view::npos) {
+            for (std::size_t from = open + 1; from < at;) {
+                const std::size_t end = std::min(pattern.find('|', from), at - 1);
+                out.push_back(fmt::format("{}{}", pattern.substr(from, end - from), ending));
+                from = end + 1;
+            }
+            continue;
+        }
+        std::size_t begin = at;
+        while (begin > 0 && std::isalnum(static_cast<unsigned char>(pattern[begin - 1])) != 0)
+            --begin;
+        out.push_back(fmt::format("{}{}", pattern.substr(begin, at - begin), ending));
+    }
+    return out;
+}
+
+// Modules are named by how their names end. Matrices that are not modelled are left out, where
+// others are left.
+std::vector<AdapterTarget> targets_of(const Argument& modules, JobDraft& draft)
+{
+    const Origin origin{modules.line, modules.text()};
+    std::vector<std::string> names;
+    for (const std::string& module : words_of(modules))
+        if (module.find_first_of("(*[|\\") != std::string::npos)
+            for (std::string& name : names_in_pattern(module))
+                names.push_back(std::move(name));
+        else
+            names.push_back(module.substr(module.rfind('.') + 1));
+    std::vector<AdapterTarget> out;
+    std::vector<std::string> unknown;
+    for (const std::string& name : names) {
+        const std::vector<AdapterTarget> targets = targets_named(name);
+        if (targets.empty())
+            unknown.push_back(name);
+        for (const AdapterTarget target : targets)
+            if (std::find(out.begin(), out.end(), target) == out.end())
+                out.push_back(target);
+    }
+    if (out.empty())
+        draft.refuse(origin, "names no matrix known here", FieldValue<AdapterTarget>::type_name());
+    else if (!unknown.empty())
+        draft.flag(fmt::format("line {}: adapters on {} are not modelled, left out", modules.line,
+                               fmt::join(unknown, ", ")));
+    return out;
+}
+
+// The first of the names that is there; the first when none is.
+std::string_view one_of(const Arguments& arguments, std::initializer_list<std::string_view> names)
+{
+    const auto* const found = std::find_if(
+        names.begin(), names.end(), [&](std::string_view one) { return arguments.contains(one); });
+    return found == names.end() ? *names.begin() : *found;
+}
+
+} // namespace
+
+void read_adapters(Arguments& arguments, JobDraft& draft, const AdapterDefaults& defaults)
+{
+    ArgumentValues values(arguments, draft);
+    const std::string_view name = one_of(arguments, {"--lora-r", "--lora-rank", "--lora-dim"});
+    auto rank = values.whole(name);
+    const std::string tuned =
+        values.text(one_of(arguments, {"--finetuning-type", "--tuner-type", "--train-type",
+                                       "--sft-type", "--adapter", "--peft-scheme", "--peft"}));
+    const bool adapts = values.on("--use-lora") || values.on("--use-peft") ||
+                        values.on("--use-peft-lora") || values.on("--lora") || tuned == "lora" ||
+                        tuned == "qlora";
+    const Argument* const modules = arguments.find(
+        one_of(arguments, {"--lora-target-modules", "--lora-target", "--target-modules"}));
+    if (!tuned.empty() && !adapts) { // a rank that stands there anyway is of no effect
+        if (tuned != "full")
+            draft.flag(fmt::format("{}: not modelled, all parameters are trained", tuned));
+        return;
+    }
+    if (adapts && !rank) {
+        rank = defaults.rank;
+        draft.assume(fmt::format("adapters of rank {}, {} default", defaults.rank, defaults.whose));
+    }
+    if (!rank)
+        return;
+    Lora lora;
+    lora.rank = static_cast<int>(std::clamp<std::int64_t>(*rank, 0, 1 << 20));
+    if (modules != nullptr)
+        lora.targets = targets_of(*modules, draft);
+    else {
+        lora.targets = defaults.targets;
+        std::string places;
+        for (const AdapterTarget target : defaults.targets)
+            places += fmt::format("{}{}", places.empty() ? "" : ", ", to_name(target));
+        draft.assume(fmt::format("adapters on {}, {} default", places, defaults.whose));
+    }
+    std::optional<Lora>& field = draft.scenario.training.lora;
+    if (arguments.contains(name))
+        draft.take(field, lora, "training.lora", values.origin(name));
+    else
+        field = lora;
+}
+
+} // namespace trainyard
