@@ -9,7 +9,7 @@
 #include "sim/study/inputs.h"
 #include "sim/study/jobs/job_import.h"
 #include "sim/topology/read_topology.h"
-#include "sim/traces/kineto_reader.h"
+#include "sim/traces/trace_file.h"
 
 #include <fmt/core.h>
 
@@ -19,23 +19,27 @@ namespace {
 constexpr std::string_view nothing_imported = "nothing was imported.";
 
 // All ranks of all files, or every file's problem.
-Checked<std::vector<DigestedRank>> read_traces(const std::vector<std::string>& files)
+Checked<TraceFile> read_traces(const std::vector<std::string>& files)
 {
     WorkControl work;
     work.cancel = &interrupt_flag();
-    std::vector<DigestedRank> ranks;
+    TraceFile all;
     Problems problems;
     for (const std::string& file : files) {
-        Checked<std::vector<RankTrace>> read = read_kineto(file, work);
-        if (read)
-            for (RankTrace& rank : *read)
-                ranks.push_back(digest(std::move(rank)));
-        else
+        Checked<TraceFile> read = read_trace_file(file, work);
+        if (!read) {
             problems.insert(problems.end(), read.error().begin(), read.error().end());
+            continue;
+        }
+        std::move(read->ranks.begin(), read->ranks.end(), std::back_inserter(all.ranks));
+        std::move(read->groups.begin(), read->groups.end(), std::back_inserter(all.groups));
     }
+    if (problems.empty() && all.ranks.empty())
+        problems.push_back({files.front(), 0, "", "lists communicators: no trace of a rank",
+                            "give the traces beside it", Severity::error});
     if (!problems.empty())
         return tl::unexpected(std::move(problems));
-    return ranks;
+    return all;
 }
 
 // What the cluster's constants expect of the transfers.
@@ -64,10 +68,10 @@ int import_trace_files(const TraceFiles& traces)
 {
     if (!traces.output.empty())
         require_writable(traces.output);
-    Checked<std::vector<DigestedRank>> ranks = read_traces(traces.files);
-    if (!ranks)
-        return refuse(ranks.error(), nothing_imported);
-    const Checked<JobTrace> job = join_ranks(std::move(*ranks));
+    Checked<TraceFile> read = read_traces(traces.files);
+    if (!read)
+        return refuse(read.error(), nothing_imported);
+    const Checked<JobTrace> job = join_ranks(std::move(read->ranks), read->groups);
     if (!job)
         return refuse(job.error(), nothing_imported);
     RunSummary run = run_summary(*job);

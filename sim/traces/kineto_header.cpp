@@ -57,8 +57,6 @@ void KinetoHeader::text(std::span<const KinetoField> place, std::string_view val
 {
     if (is_at(place, {distributed, backend}))
         backend_ = value;
-    else if (is_at(place, {schema})) // Kineto's own has another name
-        execution_trace_ = true;
     else if (is_at(place, {devices, name}))
         devices_.emplace_back(value);
     if (groups_.empty())

@@ -139,7 +139,6 @@ public:
         return out;
     }
     std::uint64_t known_events() const { return known_; }
-    bool execution_trace() const { return header_.execution_trace(); }
 
 private:
     // Within the members of an event or of its arguments.
@@ -237,46 +236,44 @@ private:
     std::uint64_t known_ = 0;
 };
 
-Problems one_problem(const std::string& file, int line, std::string message, std::string hint)
+Problems one_problem(const std::string& file, std::string message, std::string hint)
 {
-    return {{file, line, "", std::move(message), std::move(hint), Severity::error}};
+    return {{file, 0, "", std::move(message), std::move(hint), Severity::error}};
 }
 
 } // namespace
 
-Checked<std::vector<RankTrace>> read_kineto(const std::string& file, const WorkControl& work)
+Checked<std::vector<RankTrace>> read_kineto(TraceBytes& bytes)
 {
-    InflatedFile bytes(file);
-    JsonStream stream(bytes, work);
-    if (stream.is_archive())
-        return tl::unexpected(one_problem(file, 0, "is an archive", "unpack it first: tar -xf"));
-    KinetoEvents events(stream, file);
-    const bool whole =
-        nlohmann::json::sax_parse(JsonStreamIterator(stream), JsonStreamIterator(), &events);
-    if (!bytes.damage().empty())
-        return tl::unexpected(
-            one_problem(file, stream.line(),
-                        fmt::format("{}, after {} bytes of text", bytes.damage(), stream.bytes()),
-                        "copy the file again, or wait until the profiler has written it"));
+    const std::string& file = bytes.file();
+    KinetoEvents events(bytes.stream(), file);
+    const bool whole = nlohmann::json::sax_parse(JsonStreamIterator(bytes.stream()),
+                                                 JsonStreamIterator(), &events);
+    if (Problems cut = bytes.cut(); !cut.empty())
+        return tl::unexpected(std::move(cut));
     if (!whole)
         return tl::unexpected(std::move(events.problems()));
-    if (events.execution_trace())
-        return tl::unexpected(
-            one_problem(file, 0, "is an execution trace (Chakra): ops without their times",
-                        "record the same steps with torch.profiler and export_chrome_trace"));
     if (events.known_events() == 0)
         return tl::unexpected(
-            one_problem(file, 0, "holds no event of PyTorch's profiler",
+            one_problem(file, "holds no event of PyTorch's profiler",
                         "a trace that torch.profiler exported is expected (events of the "
-                        "categories cpu_op, kernel, cuda_runtime, ...)"));
+                        "categories cpu_op, kernel, cuda_runtime, ...), or an execution trace"));
     std::vector<RankTrace> ranks = events.take_ranks();
     std::erase_if(ranks, [](const RankTrace& rank) { return rank.device_events.empty(); });
     if (ranks.empty())
         return tl::unexpected(
-            one_problem(file, 0, "holds no event of a GPU",
+            one_problem(file, "holds no event of a GPU",
                         "profile with ProfilerActivity.CUDA; traces of the host alone, or of "
                         "other accelerators, do not tell where a step's time goes"));
     return ranks;
+}
+
+Checked<std::vector<RankTrace>> read_kineto(const std::string& file, const WorkControl& work)
+{
+    TraceBytes bytes(file, work);
+    if (Problems problems = bytes.unreadable(); !problems.empty())
+        return tl::unexpected(std::move(problems));
+    return read_kineto(bytes);
 }
 
 } // namespace trainyard

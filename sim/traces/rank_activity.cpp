@@ -66,10 +66,7 @@ private:
             return DeviceWork::copy;
         if (event.message != 0)
             return DeviceWork::communication;
-        const DeviceWork work = works_[event.name.value];
-        const bool general = work == DeviceWork::elementwise || work == DeviceWork::reduction ||
-                             work == DeviceWork::other;
-        return general && phase == Phase::optimizer ? DeviceWork::optimizer : work;
+        return refined(works_[event.name.value], phase);
     }
 
     void add_transfer(TraceOp& op, const DeviceEvent& event, const LaunchContext& context)
@@ -144,7 +141,15 @@ void add_host_side(const RankTrace& trace, RankActivity& out)
               [](const TraceSpan& a, const TraceSpan& b) { return a.start < b.start; });
 }
 
-// Members of a process group are numbered in the order in which their stream runs them.
+} // namespace
+
+DeviceWork refined(DeviceWork work, Phase phase)
+{
+    const bool general = work == DeviceWork::elementwise || work == DeviceWork::reduction ||
+                         work == DeviceWork::other;
+    return general && phase == Phase::optimizer ? DeviceWork::optimizer : work;
+}
+
 void number_transfers(RankActivity& out)
 {
     std::map<std::pair<std::string, std::size_t>, std::uint32_t> next;
@@ -158,8 +163,6 @@ void number_transfers(RankActivity& out)
         transfer.sequence = next[{transfer.group, step}]++;
     }
 }
-
-} // namespace
 
 RankActivity activity_of(RankTrace&& trace)
 {
