@@ -5,13 +5,15 @@
 #include "sim/traces/execution/execution_protobuf.h"
 #include "sim/traces/execution/graph_ranks.h"
 #include "sim/traces/kineto_reader.h"
+#include "sim/traces/nsight/nsight_reader.h"
 #include "sim/traces/trace_bytes.h"
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <charconv>
+#include <filesystem>
+#include <fstream>
 
 namespace trainyard {
 namespace {
@@ -147,6 +149,25 @@ Checked<std::vector<TraceGroup>> read_communicators(JsonStream& stream, const st
     return out;
 }
 
+// SQLite reads the file itself, not what is unpacked of it.
+Checked<TraceFile> read_database(const std::string& file, const WorkControl& work)
+{
+    std::string begun(sqlite_magic.size(), '\0');
+    std::error_code ignored;
+    if (std::filesystem::is_regular_file(file, ignored))
+        std::ifstream(file, std::ios::binary).read(begun.data(), std::ssize(begun));
+    if (begun != sqlite_magic)
+        return tl::unexpected(Problems{{file, 0, "", "is a database, packed or in a pipe",
+                                        "unpack it into a file first: gunzip", Severity::error}});
+    Checked<std::vector<RankTrace>> ranks = read_nsight(file, work);
+    if (!ranks)
+        return tl::unexpected(std::move(ranks.error()));
+    TraceFile out;
+    for (RankTrace& rank : *ranks)
+        out.ranks.push_back(digest(std::move(rank)));
+    return out;
+}
+
 template <class T>
 Problems taken_problems(Checked<T>& checked)
 {
@@ -160,6 +181,8 @@ Checked<TraceFile> read_trace_file(const std::string& file, const WorkControl& w
     TraceBytes bytes(file, work);
     if (const Problems problems = bytes.unreadable(); !problems.empty())
         return tl::unexpected(problems);
+    if (bytes.stream().begun().starts_with(sqlite_magic))
+        return read_database(file, work);
     TraceFile out;
     const TraceForm form = form_of(bytes.stream().begun());
     if (form == TraceForm::kineto) {

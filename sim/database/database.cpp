@@ -1,4 +1,4 @@
-#include "sim/study/store/database.h"
+#include "sim/database/database.h"
 
 #include "sim/base/diagnostic.h"
 
