@@ -4,8 +4,7 @@
 
 #include "tests/fuzz/input.h"
 
-#include <fmt/core.h>
-#include <sys/mman.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <string>
@@ -14,20 +13,22 @@ namespace trainyard::fuzz {
 
 class FileInMemory {
 public:
-    explicit FileInMemory(std::string_view bytes) : number_(::memfd_create("fuzz", 0))
+    explicit FileInMemory(std::string_view bytes)
     {
-        require(number_ >= 0, "there is memory for a file");
-        const ssize_t written = ::write(number_, bytes.data(), bytes.size());
+        const int number = ::mkstemp(name_.data());
+        require(number >= 0, "there is memory for a file");
+        const ssize_t written = ::write(number, bytes.data(), bytes.size());
         require(written == static_cast<ssize_t>(bytes.size()), "the file is written whole");
+        ::close(number);
     }
     FileInMemory(const FileInMemory&) = delete;
     FileInMemory& operator=(const FileInMemory&) = delete;
-    ~FileInMemory() { ::close(number_); }
+    ~FileInMemory() { ::unlink(name_.c_str()); }
 
-    std::string name() const { return fmt::format("/proc/self/fd/{}", number_); }
+    const std::string& name() const { return name_; }
 
 private:
-    int number_;
+    std::string name_ = "/dev/shm/trainyard-fuzz-XXXXXX"; // SQLite wants a name of the file system
 };
 
 } // namespace trainyard::fuzz

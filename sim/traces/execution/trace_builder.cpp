@@ -10,6 +10,7 @@
 #include <fmt/core.h>
 
 #include <charconv>
+#include <filesystem>
 #include <limits>
 
 namespace trainyard {

@@ -301,7 +301,13 @@ private:
 
 Checked<std::vector<RankTrace>> read_nsight(const std::string& file, const WorkControl& work)
 {
-    return NsightTables(file, work).read();
+    try {
+        return NsightTables(file, work).read();
+    } catch (const DatabaseDamaged&) {
+        return tl::unexpected(
+            Problems{{file, 0, "", "is a damaged database: cut, or still written",
+                      "export the report again: nsys export --type sqlite", Severity::error}});
+    }
 }
 
 } // namespace trainyard

@@ -117,13 +117,10 @@ TEST_CASE("reports without kernels, columns or times of this world are refused b
                ContainsSubstring("row 3 of CUPTI_ACTIVITY_KIND_KERNEL: a time beyond"));
     const std::string whole = small_report();
     const testing::Folder folder;
+    CHECK_THAT(refusal_of(std::string(sqlite_magic) + std::string(600, 'x')),
+               ContainsSubstring("damaged database"));
     for (const std::size_t length : {100UL, 5000UL, whole.size() / 2, whole.size() - 4096}) {
-        bool refused = false;
-        try {
-            refused = !read_trace_file(folder.file("cut.sqlite", whole.substr(0, length)));
-        } catch (const WorldError& error) {
-            refused = !error.message.empty();
-        }
-        CHECK(refused);
+        INFO(length);
+        CHECK_FALSE(read_trace_file(folder.file("cut.sqlite", whole.substr(0, length))));
     }
 }
