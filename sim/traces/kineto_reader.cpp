@@ -4,6 +4,7 @@
 #include "sim/traces/event_draft.h"
 #include "sim/traces/json_stream.h"
 #include "sim/traces/kineto_header.h"
+#include "sim/traces/list_text.h"
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -40,8 +41,8 @@ public:
     }
     bool string(string_t& value) override
     {
-        if (list_ != nullptr)
-            add_to_list(value);
+        if (list_.active())
+            list_.add(value);
         else if (in_event())
             draft_.text(field_, value);
         else if (!events_depth_)
@@ -84,21 +85,18 @@ public:
         const bool all = depth_ == 0 || (depth_ == 1 && field_ == KinetoField::trace_events);
         if (all && !events_depth_)
             events_depth_ = depth_ + 1;
-        else if (in_arguments() && list_ == nullptr &&
+        else if (in_arguments() && !list_.active() &&
                  (field_ == KinetoField::shapes || field_ == KinetoField::types))
-            begin_list();
-        if (list_ != nullptr)
-            open_list();
+            list_.begin(draft_.list_of(field_), depth_);
+        if (list_.active())
+            list_.open();
         return deeper();
     }
     bool end_array() override
     {
         --depth_;
-        if (list_ != nullptr) {
-            *list_ += ']';
-            if (depth_ == list_depth_)
-                list_ = nullptr;
-        }
+        if (list_.active())
+            list_.close(depth_);
         if (events_depth_ && depth_ < *events_depth_)
             events_depth_.reset();
         return true;
@@ -150,8 +148,8 @@ private:
 
     bool integer(std::int64_t value)
     {
-        if (list_ != nullptr)
-            add_to_list(fmt::format("{}", value));
+        if (list_.active())
+            list_.add(fmt::format("{}", value));
         else if (in_event())
             draft_.integer(field_, value);
         else if (!events_depth_)
@@ -164,30 +162,6 @@ private:
         if (++depth_ > most_depth)
             return refuse(fmt::format("nested deeper than {} levels", most_depth), "");
         return true;
-    }
-
-    void begin_list()
-    {
-        list_ = &draft_.list_of(field_);
-        list_depth_ = depth_;
-        list_->clear();
-    }
-    void separate()
-    {
-        if (!list_->empty() && list_->back() != '[')
-            *list_ += ", ";
-    }
-    void open_list()
-    {
-        separate();
-        *list_ += '[';
-    }
-    void add_to_list(std::string_view word)
-    {
-        if (list_->size() + word.size() > longest_list)
-            return;
-        separate();
-        *list_ += word;
     }
 
     bool keep()
@@ -229,8 +203,7 @@ private:
     KinetoField field_ = KinetoField::other;
     std::size_t depth_ = 0;
     std::optional<std::size_t> events_depth_; // inside the list of events: the depth of each
-    std::string* list_ = nullptr;
-    std::size_t list_depth_ = 0;
+    ListText list_{longest_list};
     std::optional<TraceSpan> recorded_; // from the first event's start to the last one's end
     std::uint64_t events_ = 0;
     std::uint64_t known_ = 0;

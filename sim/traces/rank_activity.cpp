@@ -20,12 +20,6 @@ std::uint16_t busiest_device(const RankTrace& trace)
         ->first;
 }
 
-// Whole buffer: of gathers what comes out, else what goes in.
-std::uint64_t whole_elements(CollectiveKind kind, std::uint64_t in, std::uint64_t out)
-{
-    return kind == CollectiveKind::all_gather ? out : in;
-}
-
 class ActivityBuilder {
 public:
     ActivityBuilder(const RankTrace& trace, RankActivity& out)

@@ -7,6 +7,7 @@
 #include "sim/traces/kineto_reader.h"
 #include "sim/traces/nsight/nsight_reader.h"
 #include "sim/traces/trace_bytes.h"
+#include "sim/traces/trace_words.h"
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -135,7 +136,7 @@ Checked<std::vector<TraceGroup>> read_communicators(JsonStream& stream, const st
         for (std::size_t i = 0; whole && i < members.items().size(); ++i) {
             const Json& member = members.items()[i];
             whole = member.is_integer() && member.as_integer() >= 0 &&
-                    member.as_integer() <= 10'000'000;
+                    member.as_integer() <= std::int64_t{most_trace_ranks};
             if (whole)
                 group.ranks.push_back(static_cast<int>(member.as_integer()));
         }

@@ -14,8 +14,8 @@ struct TraceFile {
 
 // Reads traces of PyTorch's profiler (Kineto), execution traces of PyTorch and of mlcommons/chakra
 // (JSON, protobuf), and Chakra's comm_group.json, each also packed with gzip, and what Nsight
-// Systems exports as SQLite. Refused with line or byte: archives, what is cut or damaged, what is of
-// another tool. Throws WorldError.
+// Systems exports as SQLite. Refused with line or byte: archives, what is cut or damaged, what is
+// of another tool. Throws WorldError.
 Checked<TraceFile> read_trace_file(const std::string& file, const WorkControl& work = {});
 
 } // namespace trainyard

@@ -25,6 +25,15 @@ std::optional<Phase> phase_begun_by(std::string_view name);
 // runs in its own engine are backward again.
 Phase phase_within(Phase around, std::optional<Phase> begun, std::string_view name);
 
+// Elements of the whole buffer: of gathers what comes out, else what goes in.
+constexpr std::uint64_t whole_elements(CollectiveKind kind, std::uint64_t in, std::uint64_t out)
+{
+    return kind == CollectiveKind::all_gather ? out : in;
+}
+
+// No job has more ranks; what says so is wrong, not large.
+inline constexpr std::uint64_t most_trace_ranks = 10'000'000;
+
 // Elements of all tensors in "[[8, 512], []]", lists of tensors too.
 std::uint64_t elements_in(std::string_view shapes);
 

@@ -309,8 +309,7 @@ private:
                 pipes_[{peer, part.direction}].push_back(pipe_of(part));
         for (auto& [end, pipes] : pipes_) {
             std::ranges::sort(pipes);
-            const auto twice = std::ranges::unique(pipes);
-            pipes.erase(twice.begin(), twice.end());
+            pipes.erase(std::unique(pipes.begin(), pipes.end()), pipes.end());
         }
     }
 

@@ -35,7 +35,7 @@ bool is_text(std::string_view member)
 void take_rank(CallMessage& out, std::string_view member)
 {
     const std::optional<std::uint64_t> rank = whole_number(member);
-    if (!rank || *rank > 10'000'000)
+    if (!rank || *rank > most_trace_ranks)
         return;
     const CollectiveKind kind = *out.transfer.kind;
     if (kind == CollectiveKind::send_receive)
@@ -62,25 +62,26 @@ void take_size(CallMessage& out, std::span<const std::string_view> behind_name)
         size = whole_number(behind_name.back());
     else if (!behind_name.empty() && members_of(behind_name.front()).size() > 1)
         size = members_of(behind_name.front()).size();
-    if (size && *size > 0 && *size <= 10'000'000 && out.transfer.ranks == 0)
+    if (size && *size > 0 && *size <= most_trace_ranks && out.transfer.ranks == 0)
         out.transfer.ranks = static_cast<int>(*size);
 }
 
-// Whole buffer: of gathers what comes out, else what goes in.
 std::uint64_t whole_bytes(const NodeDraft& draft, const TraceTransfer& transfer)
 {
-    const bool gathers = transfer.kind == CollectiveKind::all_gather;
+    constexpr std::uint64_t most = std::uint64_t{1}
+                                   << 58U; // elements: beyond, bytes have no number
     const auto element = static_cast<std::uint64_t>(torch_element_bytes(transfer.dtype));
-    const std::optional<std::uint64_t> stated = gathers ? draft.out_elements : draft.in_elements;
-    if (stated && element > 0 && *stated < (std::uint64_t{1} << 58U))
-        return *stated * element;
+    if (draft.in_elements && draft.out_elements && element > 0) {
+        const std::uint64_t stated =
+            whole_elements(*transfer.kind, *draft.in_elements, *draft.out_elements);
+        return stated < most ? stated * element : 0;
+    }
     const std::uint64_t in = bytes_of(tensors_in(draft.in_values));
-    if (!gathers)
-        return in;
     const std::uint64_t out = bytes_of(tensors_in(draft.out_values));
-    const auto ranks = static_cast<std::uint64_t>(transfer.ranks);
     // The list of outputs may be the input.
-    return std::max(out > in ? out : 0, in < (std::uint64_t{1} << 40U) ? in * ranks : 0);
+    const auto ranks = static_cast<std::uint64_t>(transfer.ranks);
+    const std::uint64_t gathered = out > in ? out : in < (most >> 24U) ? in * ranks : 0;
+    return whole_elements(*transfer.kind, in, gathered);
 }
 
 } // namespace
@@ -99,7 +100,8 @@ std::optional<CallMessage> call_message(const NodeDraft& draft)
     out.transfer.dtype = draft.dtype;
     out.transfer.group = draft.group;
     out.transfer.purpose = draft.purpose;
-    out.transfer.ranks = draft.group_size <= 10'000'000 ? static_cast<int>(draft.group_size) : 0;
+    out.transfer.ranks =
+        draft.group_size <= most_trace_ranks ? static_cast<int>(draft.group_size) : 0;
     if (out.transfer.dtype.empty()) {
         // "GenericList[Tensor(float)]"
         const std::size_t tensor = draft.in_types.find("Tensor(");

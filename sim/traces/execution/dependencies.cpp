@@ -15,10 +15,7 @@ class WaitGraph {
 public:
     explicit WaitGraph(const ExecutionTrace& trace) : trace_(trace)
     {
-        std::unordered_map<std::uint64_t, std::uint32_t> places;
-        places.reserve(trace.nodes.size());
-        for (const GraphNode& node : trace.nodes)
-            places.emplace(node.id, static_cast<std::uint32_t>(places.size()));
+        const auto places = places_of_nodes(trace);
         places_.reserve(trace.waits.size());
         followers_of_.assign(trace.nodes.size() + 1, 0);
         for (const std::uint64_t id : trace.waits) {

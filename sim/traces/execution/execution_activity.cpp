@@ -20,10 +20,7 @@ public:
           phases_(trace.nodes.size()),
           works_(trace.nodes.size(), false)
     {
-        std::unordered_map<std::uint64_t, std::uint32_t> places;
-        places.reserve(trace.nodes.size());
-        for (const GraphNode& node : trace.nodes)
-            places.emplace(node.id, static_cast<std::uint32_t>(places.size()));
+        const auto places = places_of_nodes(trace);
         for (std::uint32_t i = 0; i < parents_.size(); ++i)
             if (const auto at = places.find(trace.nodes[i].parent);
                 at != places.end() && at->second != i)
@@ -164,6 +161,15 @@ void line_up(const ExecutionTrace& trace, const Nesting& nesting, const std::vec
 }
 
 } // namespace
+
+std::unordered_map<std::uint64_t, std::uint32_t> places_of_nodes(const ExecutionTrace& trace)
+{
+    std::unordered_map<std::uint64_t, std::uint32_t> places;
+    places.reserve(trace.nodes.size());
+    for (const GraphNode& node : trace.nodes)
+        places.emplace(node.id, static_cast<std::uint32_t>(places.size()));
+    return places;
+}
 
 Checked<RankActivity> activity_of(ExecutionTrace&& trace)
 {

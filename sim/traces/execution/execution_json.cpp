@@ -2,6 +2,7 @@
 
 #include "sim/base/json_syntax.h"
 #include "sim/traces/execution/trace_builder.h"
+#include "sim/traces/list_text.h"
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -30,11 +31,11 @@ public:
     bool null() override { return true; }
     bool boolean(bool value) override
     {
-        return list_ != nullptr ? add_to_list(value ? "True" : "False") : count(value ? 1 : 0);
+        return list_.active() ? add_to_list(value ? "True" : "False") : count(value ? 1 : 0);
     }
     bool number_integer(number_integer_t value) override
     {
-        if (list_ != nullptr)
+        if (list_.active())
             return add_to_list(fmt::format("{}", value));
         if (value >= 0)
             return count(static_cast<std::uint64_t>(value));
@@ -42,11 +43,11 @@ public:
     }
     bool number_unsigned(number_unsigned_t value) override
     {
-        return list_ != nullptr ? add_to_list(fmt::format("{}", value)) : count(value);
+        return list_.active() ? add_to_list(fmt::format("{}", value)) : count(value);
     }
     bool number_float(number_float_t value, const string_t& written) override
     {
-        if (list_ != nullptr)
+        if (list_.active())
             return add_to_list(written);
         if (value >= 0 && value < 9e18)
             return count(static_cast<std::uint64_t>(value));
@@ -54,7 +55,7 @@ public:
     }
     bool string(string_t& value) override
     {
-        if (list_ != nullptr)
+        if (list_.active())
             return add_to_list(quoted(value));
         if (std::string* const list = list_here())
             *list = value; // written as text by protobuf
@@ -88,7 +89,7 @@ public:
         if (node_depth_ && depth_ == *node_depth_)
             draft_ = {};
         else if (in_attribute_list())
-            attribute_.clear(), attribute_text_.clear(), attribute_count_.reset();
+            forget_attribute();
         return deeper();
     }
     bool end_object() override
@@ -104,22 +105,17 @@ public:
     {
         if (nodes_follow_ && depth_ == 1 && !node_depth_)
             node_depth_ = 2;
-        else if (list_ == nullptr && (list_ = list_here()) != nullptr) {
-            list_depth_ = depth_;
-            list_->clear();
-        }
-        if (list_ != nullptr)
-            open_list();
+        else if (std::string* const list = list_.active() ? nullptr : list_here())
+            list_.begin(*list, depth_);
+        if (list_.active())
+            list_.open();
         return deeper();
     }
     bool end_array() override
     {
         --depth_;
-        if (list_ != nullptr) {
-            *list_ += ']';
-            if (depth_ == list_depth_)
-                list_ = nullptr;
-        }
+        if (list_.active())
+            list_.close(depth_);
         if (node_depth_ && depth_ + 1 == *node_depth_ && form_ != GraphText::apart)
             node_depth_.reset();
         return true;
@@ -172,6 +168,13 @@ private:
         return true;
     }
 
+    void forget_attribute()
+    {
+        attribute_.clear();
+        attribute_text_.clear();
+        attribute_count_.reset();
+    }
+
     // Attributes say their name and their value in any order.
     void take_attribute()
     {
@@ -201,23 +204,10 @@ private:
         }
         return out + "'";
     }
-    void separate()
-    {
-        if (!list_->empty() && list_->back() != '[')
-            *list_ += ", ";
-    }
-    void open_list()
-    {
-        separate();
-        *list_ += '[';
-    }
     bool add_to_list(std::string_view word)
     {
-        if (list_->size() + word.size() > longest_text)
-            return refuse(fmt::format("a list of more than {} characters", longest_text), "");
-        separate();
-        *list_ += word;
-        return true;
+        return list_.add(word) ||
+               refuse(fmt::format("a list of more than {} characters", longest_text), "");
     }
 
     bool keep()
@@ -247,8 +237,7 @@ private:
     bool nodes_follow_ = false;
     NodeField field_ = NodeField::other; // member of the node
     NodeField part_ = NodeField::values; // of its inputs or outputs
-    std::string* list_ = nullptr;
-    std::size_t list_depth_ = 0;
+    ListText list_{longest_text};
     bool at_name_ = false; // of an attribute
     bool at_value_ = false;
     std::string attribute_;

@@ -24,7 +24,6 @@ struct GraphNode {
 
     std::uint64_t id = 0; // in the order in which nodes began
     std::uint64_t parent = 0;
-    std::uint64_t record = 0; // of PyTorch's record function; 0: none
     TraceNameId name;
     TraceNameId shapes;         // of its inputs, "[[8, 512], []]"
     double flops = 0;           // stated, else told by shapes; 0: not known
@@ -59,6 +58,9 @@ struct ExecutionTrace {
         return id.valid() ? names.text(id) : none;
     }
 };
+
+// The places of nodes by their ids.
+std::unordered_map<std::uint64_t, std::uint32_t> places_of_nodes(const ExecutionTrace& trace);
 
 // The rank as the rest of the folder looks at it: its ops in the order in which they began, each
 // as long as is stated. Refused: nodes that wait for each other, nodes within themselves, nothing

@@ -45,9 +45,6 @@ void NodeDraft::count(NodeField field, std::uint64_t value)
     case NodeField::duration:
         microseconds = value;
         break;
-    case NodeField::record:
-        record = value;
-        break;
     case NodeField::in_elements:
         in_elements = value;
         break;

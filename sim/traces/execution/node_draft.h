@@ -37,7 +37,6 @@ struct NodeDraft {
     std::optional<std::uint64_t> comm_target;
     std::optional<std::uint64_t> in_elements;
     std::optional<std::uint64_t> out_elements;
-    std::uint64_t record = 0;
     std::uint64_t group_size = 0;
     double operations = 0;
     std::uint64_t tensor_size = 0;

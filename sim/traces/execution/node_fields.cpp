@@ -9,7 +9,7 @@ namespace {
 
 // Of PyTorch's execution_trace_observer.cpp, of et_def.proto as protobuf spells it in JSON, and of
 // the graphs that ASTRA-sim's feeder reads ("Id", "NodeType").
-constexpr std::array<std::pair<std::string_view, NodeField>, 43> fields{{
+constexpr std::array<std::pair<std::string_view, NodeField>, 42> fields{{
     {"id", NodeField::id},
     {"Id", NodeField::id},
     {"name", NodeField::name},
@@ -36,7 +36,6 @@ constexpr std::array<std::pair<std::string_view, NodeField>, 43> fields{{
     {"output_shapes", NodeField::out_shapes},
     {"output_types", NodeField::out_types},
     {"op_schema", NodeField::schema},
-    {"rf_id", NodeField::record},
     {"kernel_backend", NodeField::backend},
     {"collective_name", NodeField::collective},
     {"dtype", NodeField::dtype},

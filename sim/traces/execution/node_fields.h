@@ -30,7 +30,6 @@ enum class NodeField : std::uint8_t {
     out_types,
     // attributes, in some forms members
     schema,
-    record,
     backend,
     collective,
     dtype,

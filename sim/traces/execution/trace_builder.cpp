@@ -16,7 +16,7 @@
 namespace trainyard {
 namespace {
 
-constexpr std::size_t most_nodes = 20'000'000;        // some 3 GB
+constexpr std::size_t most_nodes = 20'000'000;        // some 4 GB
 constexpr std::uint64_t longest = 31'556'952'000'000; // microseconds: a year
 constexpr std::size_t longest_shapes = 4096;          // characters that are kept
 
@@ -38,8 +38,7 @@ std::optional<CollectiveKind> collective_numbered(std::uint64_t type)
 
 int small_count(std::uint64_t value)
 {
-    constexpr std::uint64_t most_ranks = 10'000'000; // no job has more
-    return value <= most_ranks ? static_cast<int>(value) : 0;
+    return value <= most_trace_ranks ? static_cast<int>(value) : 0;
 }
 
 // By the custom of Chakra's tools the file of rank 3 is called "NAME.3.et".
@@ -76,7 +75,6 @@ std::string ExecutionBuilder::add(const NodeDraft& draft)
     GraphNode node;
     node.id = *draft.id;
     node.parent = draft.parent.value_or(node.id);
-    node.record = draft.record;
     node.name = trace_.names.intern(printable_lines(draft.name));
     if (!draft.phase.empty())
         node.phase = from_name<Phase>(draft.phase);

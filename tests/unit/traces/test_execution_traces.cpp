@@ -148,7 +148,7 @@ TEST_CASE("process groups that the trace lists have their sizes and members")
     CHECK(file.groups[0] == TraceGroup{"0", "default_pg", 2, {0, 1}});
 }
 
-TEST_CASE("ranks of one run make a job; other ranks are refused by name")
+TEST_CASE("ranks of one run make a job, and others are refused by name")
 {
     std::vector<DigestedRank> ranks;
     for (const int rank : {0, 1})
