@@ -232,7 +232,8 @@ void add_import(CLI::App& program, Command& chosen)
            "file", options->words,
            "the file, or a folder of jobs; before it, where it is not to be recognised, its kind: "
            "nccl-tests, nvbandwidth, p2p, topo, megatron, deepspeed, torchtitan, torchrun or trace "
-           "(of PyTorch's profiler; one file of each rank)")
+           "(of PyTorch's profiler, of Nsight Systems as "
+           "SQLite, or an execution trace; one file of each rank)")
         ->required()
         ->expected(1, -1)
         ->type_name("[KIND] FILE|FOLDER");

@@ -3,7 +3,7 @@
 #include "sim/cli/terminal.h"
 #include "sim/report/timeline/recorded.h"
 #include "sim/study/traced/expected_rates.h"
-#include "sim/traces/kineto_reader.h"
+#include "sim/traces/trace_file.h"
 
 namespace trainyard {
 
@@ -11,25 +11,40 @@ Checked<JobTrace> read_job_trace(const std::vector<std::string>& files)
 {
     WorkControl work;
     work.cancel = &interrupt_flag();
-    std::vector<DigestedRank> ranks;
+    TraceFile all;
     Problems problems;
     for (const std::string& file : files) {
-        Checked<std::vector<RankTrace>> read = read_kineto(file, work);
-        if (read)
-            for (RankTrace& rank : *read)
-                ranks.push_back(digest(std::move(rank)));
-        else
+        Checked<TraceFile> read = read_trace_file(file, work);
+        if (!read) {
             problems.insert(problems.end(), read.error().begin(), read.error().end());
+            continue;
+        }
+        std::move(read->ranks.begin(), read->ranks.end(), std::back_inserter(all.ranks));
+        std::move(read->groups.begin(), read->groups.end(), std::back_inserter(all.groups));
     }
+    if (problems.empty() && all.ranks.empty())
+        problems.push_back({files.front(), 0, "", "lists communicators: no trace of a rank",
+                            "give the traces beside it", Severity::error});
     if (!problems.empty())
         return tl::unexpected(std::move(problems));
-    return join_ranks(std::move(ranks));
+    return join_ranks(std::move(all.ranks), all.groups);
+}
+
+Problems without_timeline(const RunSummary& run, const std::string& trace)
+{
+    if (run.times == TimesStated::timeline)
+        return {};
+    return {{trace, 0, "", "is an execution trace, which does not say when ops ran",
+             "a trace of the profiler (torch.profiler, Nsight Systems) of the same job does",
+             Severity::error}};
 }
 
 Checked<TracedScenario> simulate_beside(const std::string& scenario,
                                         const std::vector<std::string>& changes, RunSummary& run,
                                         const std::string& trace, Session& session)
 {
+    if (Problems problems = without_timeline(run, trace); !problems.empty())
+        return tl::unexpected(std::move(problems));
     std::vector<Override> overrides;
     for (const std::string& change : changes) {
         Checked<Override> parsed = parse_override(change);

@@ -10,6 +10,9 @@ namespace trainyard {
 // The ranks of all files, or every file's problem.
 Checked<JobTrace> read_job_trace(const std::vector<std::string>& files);
 
+// The problem of a trace that says nothing of when ops ran, where that is asked; or none.
+Problems without_timeline(const RunSummary& run, const std::string& trace);
+
 struct TracedScenario {
     ScenarioFile file;
     Outcome outcome;

@@ -1,5 +1,7 @@
 #include "sim/traces/host_context.h"
 
+#include "sim/traces/trace_words.h"
+
 #include <algorithm>
 #include <tuple>
 
@@ -14,18 +16,6 @@ struct HostPlace {
     std::uint32_t shaped = none; // innermost op with shapes
     std::uint32_t message = 0;
 };
-
-std::optional<Phase> phase_begun_by(std::string_view name)
-{
-    const auto has = [&](std::string_view part) { return name.find(part) != name.npos; };
-    if (has("CheckpointFunctionBackward"))
-        return Phase::recompute;
-    if (name.starts_with("autograd::engine::evaluate_function") || has("Backward"))
-        return Phase::backward;
-    if (name.starts_with("Optimizer."))
-        return Phase::optimizer;
-    return std::nullopt;
-}
 
 class HostPlaces {
 public:
@@ -116,11 +106,7 @@ private:
         const HostEvent& event = trace_.host_events[index];
         if (event.activity == HostActivity::call)
             return place;
-        if (const std::optional<Phase> begun = phases_[event.name.value])
-            // Nodes that a checkpoint runs in its own engine are backward again.
-            if (place.phase != Phase::recompute || *begun != Phase::backward ||
-                trace_.text(event.name).starts_with("autograd::engine::evaluate_function"))
-                place.phase = *begun;
+        place.phase = phase_within(place.phase, phases_[event.name.value], trace_.text(event.name));
         if (event.shapes.valid())
             place.shaped = index;
         if (event.message != 0)

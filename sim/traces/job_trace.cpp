@@ -1,5 +1,6 @@
 #include "sim/traces/job_trace.h"
 
+#include "sim/traces/execution/graph_ranks.h"
 #include "sim/traces/group_roles.h"
 #include "sim/traces/matching.h"
 
@@ -38,6 +39,19 @@ void number_ranks(std::vector<DigestedRank>& ranks, JobTrace& job, Problems& pro
                      fmt::format("is of rank {}, and so is {}", *trace.rank, at->second));
         rank.activity.rank = trace.rank.value_or(0);
     }
+}
+
+// Where one has times and another has none they cannot be laid side by side.
+void require_one_kind(const std::vector<DigestedRank>& ranks, Problems& problems)
+{
+    const auto kind = [](const DigestedRank& rank) {
+        return rank.activity.graph ? "an execution trace" : "a trace of a profiler";
+    };
+    const DigestedRank& first = ranks.front();
+    for (const DigestedRank& rank : ranks)
+        if (rank.activity.graph.has_value() != first.activity.graph.has_value())
+            complain(problems, rank.file.file,
+                     fmt::format("is {}, {} is {}", kind(rank), first.file.file, kind(first)));
 }
 
 void agree_on_world(const std::vector<DigestedRank>& ranks, JobTrace& job, Problems& problems)
@@ -158,11 +172,13 @@ DigestedRank digest(RankTrace&& trace)
     return out;
 }
 
-Checked<JobTrace> join_ranks(std::vector<DigestedRank> ranks)
+Checked<JobTrace> join_ranks(std::vector<DigestedRank> ranks, const std::vector<TraceGroup>& listed)
 {
     JobTrace job;
     Problems problems;
     number_ranks(ranks, job, problems);
+    complete_transfers(ranks, listed, job.assumed);
+    require_one_kind(ranks, problems);
     agree_on_world(ranks, job, problems);
     gather_groups(ranks, job, problems);
     if (!problems.empty())

@@ -53,7 +53,9 @@ struct DigestedRank {
 DigestedRank digest(RankTrace&& trace);
 
 // Refused: a rank twice, world sizes or groups that contradict each other, no step in common,
-// collectives of one group that differ from rank to rank. Requires a trace.
-Checked<JobTrace> join_ranks(std::vector<DigestedRank> ranks);
+// collectives of one group that differ from rank to rank, traces with times among such without.
+// `listed` are groups that a file beside execution traces tells. Requires a trace.
+Checked<JobTrace> join_ranks(std::vector<DigestedRank> ranks,
+                             const std::vector<TraceGroup>& listed = {});
 
 } // namespace trainyard

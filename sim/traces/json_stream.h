@@ -1,6 +1,7 @@
 #pragma once
 
-// A JSON text from a file of any size as nlohmann's parser takes it: one pass, with lines counted.
+// A trace from a file of any size, character by character, as nlohmann's parser takes it: one pass,
+// with lines counted.
 
 #include "sim/base/inflated_file.h"
 #include "sim/base/progress.h"
@@ -27,13 +28,8 @@ public:
         if (++at_ == end_)
             fill();
     }
-    // Begins as an archive of tar does. Requires that nothing was read.
-    bool is_archive() const
-    {
-        constexpr std::size_t place = 257; // POSIX.1-1988: the magic of a header
-        const std::string_view begun(at_, static_cast<std::size_t>(end_ - at_));
-        return begun.size() > place && begun.substr(place).starts_with("ustar");
-    }
+    // What the file begins with. Requires that nothing was read.
+    std::string_view begun() const { return {at_, static_cast<std::size_t>(end_ - at_)}; }
     // Of the character that is read next.
     int line() const { return line_; }
     std::uint64_t bytes() const

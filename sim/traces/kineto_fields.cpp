@@ -8,7 +8,7 @@ namespace {
 
 using enum KinetoField;
 
-constexpr std::array<std::pair<std::string_view, KinetoField>, 45> fields_by_key{{
+constexpr std::array<std::pair<std::string_view, KinetoField>, 44> fields_by_key{{
     {"ph", phase_of_event},
     {"cat", category},
     {"name", name},
@@ -43,7 +43,6 @@ constexpr std::array<std::pair<std::string_view, KinetoField>, 45> fields_by_key
     {"distributedInfo", distributed},
     {"deviceProperties", devices},
     {"trainyard", simulated_by},
-    {"schema", schema},
     {"rank", rank},
     {"world_size", world_size},
     {"backend", backend},

@@ -16,7 +16,6 @@ enum class KinetoField : std::uint8_t {
     distributed,
     devices,
     simulated_by,
-    schema,
     world_size,
     backend,
     groups,

@@ -1,13 +1,12 @@
 #include "sim/traces/kineto_header.h"
 
+#include "sim/traces/trace_words.h"
+
 #include <algorithm>
 #include <charconv>
 
 namespace trainyard {
 namespace {
-
-// No job has more; what says so is wrong, not large.
-constexpr std::int64_t most_ranks = 10'000'000;
 
 bool is_at(std::span<const KinetoField> place, std::initializer_list<KinetoField> wanted)
 {
@@ -16,8 +15,9 @@ bool is_at(std::span<const KinetoField> place, std::initializer_list<KinetoField
 
 std::optional<int> small_number(std::int64_t value)
 {
-    return value >= 0 && value <= most_ranks ? std::optional(static_cast<int>(value))
-                                             : std::nullopt;
+    return value >= 0 && value <= std::int64_t{most_trace_ranks}
+               ? std::optional(static_cast<int>(value))
+               : std::nullopt;
 }
 
 using enum KinetoField;
@@ -57,8 +57,6 @@ void KinetoHeader::text(std::span<const KinetoField> place, std::string_view val
 {
     if (is_at(place, {distributed, backend}))
         backend_ = value;
-    else if (is_at(place, {schema})) // Kineto's own has another name
-        execution_trace_ = true;
     else if (is_at(place, {devices, name}))
         devices_.emplace_back(value);
     if (groups_.empty())

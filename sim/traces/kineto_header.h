@@ -18,8 +18,6 @@ public:
 
     TraceTime base() const { return base_; }
     bool simulated() const { return simulated_; }
-    // Of PyTorch's ExecutionTraceObserver (Chakra): ops without times.
-    bool execution_trace() const { return execution_trace_; }
     void describe(RankTrace& rank) const;
 
 private:
@@ -30,7 +28,6 @@ private:
     std::vector<TraceGroup> groups_;
     TraceTime base_;
     bool simulated_ = false;
-    bool execution_trace_ = false;
 };
 
 // "[0, 1, 2]" as numbers; empty where some are left out ("...") or it is no such list.

@@ -4,6 +4,7 @@
 #include "sim/traces/event_draft.h"
 #include "sim/traces/json_stream.h"
 #include "sim/traces/kineto_header.h"
+#include "sim/traces/list_text.h"
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -40,8 +41,8 @@ public:
     }
     bool string(string_t& value) override
     {
-        if (list_ != nullptr)
-            add_to_list(value);
+        if (list_.active())
+            list_.add(value);
         else if (in_event())
             draft_.text(field_, value);
         else if (!events_depth_)
@@ -84,21 +85,18 @@ public:
         const bool all = depth_ == 0 || (depth_ == 1 && field_ == KinetoField::trace_events);
         if (all && !events_depth_)
             events_depth_ = depth_ + 1;
-        else if (in_arguments() && list_ == nullptr &&
+        else if (in_arguments() && !list_.active() &&
                  (field_ == KinetoField::shapes || field_ == KinetoField::types))
-            begin_list();
-        if (list_ != nullptr)
-            open_list();
+            list_.begin(draft_.list_of(field_), depth_);
+        if (list_.active())
+            list_.open();
         return deeper();
     }
     bool end_array() override
     {
         --depth_;
-        if (list_ != nullptr) {
-            *list_ += ']';
-            if (depth_ == list_depth_)
-                list_ = nullptr;
-        }
+        if (list_.active())
+            list_.close(depth_);
         if (events_depth_ && depth_ < *events_depth_)
             events_depth_.reset();
         return true;
@@ -139,7 +137,6 @@ public:
         return out;
     }
     std::uint64_t known_events() const { return known_; }
-    bool execution_trace() const { return header_.execution_trace(); }
 
 private:
     // Within the members of an event or of its arguments.
@@ -151,8 +148,8 @@ private:
 
     bool integer(std::int64_t value)
     {
-        if (list_ != nullptr)
-            add_to_list(fmt::format("{}", value));
+        if (list_.active())
+            list_.add(fmt::format("{}", value));
         else if (in_event())
             draft_.integer(field_, value);
         else if (!events_depth_)
@@ -165,30 +162,6 @@ private:
         if (++depth_ > most_depth)
             return refuse(fmt::format("nested deeper than {} levels", most_depth), "");
         return true;
-    }
-
-    void begin_list()
-    {
-        list_ = &draft_.list_of(field_);
-        list_depth_ = depth_;
-        list_->clear();
-    }
-    void separate()
-    {
-        if (!list_->empty() && list_->back() != '[')
-            *list_ += ", ";
-    }
-    void open_list()
-    {
-        separate();
-        *list_ += '[';
-    }
-    void add_to_list(std::string_view word)
-    {
-        if (list_->size() + word.size() > longest_list)
-            return;
-        separate();
-        *list_ += word;
     }
 
     bool keep()
@@ -230,53 +203,50 @@ private:
     KinetoField field_ = KinetoField::other;
     std::size_t depth_ = 0;
     std::optional<std::size_t> events_depth_; // inside the list of events: the depth of each
-    std::string* list_ = nullptr;
-    std::size_t list_depth_ = 0;
+    ListText list_{longest_list};
     std::optional<TraceSpan> recorded_; // from the first event's start to the last one's end
     std::uint64_t events_ = 0;
     std::uint64_t known_ = 0;
 };
 
-Problems one_problem(const std::string& file, int line, std::string message, std::string hint)
+Problems one_problem(const std::string& file, std::string message, std::string hint)
 {
-    return {{file, line, "", std::move(message), std::move(hint), Severity::error}};
+    return {{file, 0, "", std::move(message), std::move(hint), Severity::error}};
 }
 
 } // namespace
 
-Checked<std::vector<RankTrace>> read_kineto(const std::string& file, const WorkControl& work)
+Checked<std::vector<RankTrace>> read_kineto(TraceBytes& bytes)
 {
-    InflatedFile bytes(file);
-    JsonStream stream(bytes, work);
-    if (stream.is_archive())
-        return tl::unexpected(one_problem(file, 0, "is an archive", "unpack it first: tar -xf"));
-    KinetoEvents events(stream, file);
-    const bool whole =
-        nlohmann::json::sax_parse(JsonStreamIterator(stream), JsonStreamIterator(), &events);
-    if (!bytes.damage().empty())
-        return tl::unexpected(
-            one_problem(file, stream.line(),
-                        fmt::format("{}, after {} bytes of text", bytes.damage(), stream.bytes()),
-                        "copy the file again, or wait until the profiler has written it"));
+    const std::string& file = bytes.file();
+    KinetoEvents events(bytes.stream(), file);
+    const bool whole = nlohmann::json::sax_parse(JsonStreamIterator(bytes.stream()),
+                                                 JsonStreamIterator(), &events);
+    if (Problems cut = bytes.cut(); !cut.empty())
+        return tl::unexpected(std::move(cut));
     if (!whole)
         return tl::unexpected(std::move(events.problems()));
-    if (events.execution_trace())
-        return tl::unexpected(
-            one_problem(file, 0, "is an execution trace (Chakra): ops without their times",
-                        "record the same steps with torch.profiler and export_chrome_trace"));
     if (events.known_events() == 0)
         return tl::unexpected(
-            one_problem(file, 0, "holds no event of PyTorch's profiler",
+            one_problem(file, "holds no event of PyTorch's profiler",
                         "a trace that torch.profiler exported is expected (events of the "
-                        "categories cpu_op, kernel, cuda_runtime, ...)"));
+                        "categories cpu_op, kernel, cuda_runtime, ...), or an execution trace"));
     std::vector<RankTrace> ranks = events.take_ranks();
     std::erase_if(ranks, [](const RankTrace& rank) { return rank.device_events.empty(); });
     if (ranks.empty())
         return tl::unexpected(
-            one_problem(file, 0, "holds no event of a GPU",
+            one_problem(file, "holds no event of a GPU",
                         "profile with ProfilerActivity.CUDA; traces of the host alone, or of "
                         "other accelerators, do not tell where a step's time goes"));
     return ranks;
+}
+
+Checked<std::vector<RankTrace>> read_kineto(const std::string& file, const WorkControl& work)
+{
+    TraceBytes bytes(file, work);
+    if (Problems problems = bytes.unreadable(); !problems.empty())
+        return tl::unexpected(std::move(problems));
+    return read_kineto(bytes);
 }
 
 } // namespace trainyard

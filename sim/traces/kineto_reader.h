@@ -6,6 +6,7 @@
 #include "sim/base/diagnostic.h"
 #include "sim/base/progress.h"
 #include "sim/traces/rank_trace.h"
+#include "sim/traces/trace_bytes.h"
 
 namespace trainyard {
 
@@ -13,5 +14,6 @@ namespace trainyard {
 // what is no JSON, cut or damaged, without events of the profiler, without any of a GPU. Throws
 // WorldError.
 Checked<std::vector<RankTrace>> read_kineto(const std::string& file, const WorkControl& work = {});
+Checked<std::vector<RankTrace>> read_kineto(TraceBytes& bytes);
 
 } // namespace trainyard

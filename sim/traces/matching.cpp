@@ -68,8 +68,6 @@ void find_offsets(JobTrace& job)
                 if (a.rank != b.rank)
                     apart[{a.rank, b.rank}].push_back(job.ranks[b.rank].ops[b.op].span.end -
                                                       job.ranks[a.rank].ops[a.op].span.end);
-    job.clock_offsets.assign(job.ranks.size(), TraceTime());
-    job.offset_spreads.assign(job.ranks.size(), TraceTime());
     std::vector<bool> reached(job.ranks.size(), false);
     std::vector<std::size_t> leading{0};
     reached[0] = true;
@@ -141,7 +139,10 @@ void match_collectives(JobTrace& job, Problems& problems)
         job.assumed.push_back(fmt::format("{} of {} collectives differ between ranks and are "
                                           "looked at rank by rank",
                                           different, together));
-    find_offsets(job);
+    job.clock_offsets.assign(job.ranks.size(), TraceTime());
+    job.offset_spreads.assign(job.ranks.size(), TraceTime());
+    if (job.ranks.front().times == TimesStated::timeline)
+        find_offsets(job);
 }
 
 } // namespace trainyard

@@ -20,12 +20,6 @@ std::uint16_t busiest_device(const RankTrace& trace)
         ->first;
 }
 
-// Whole buffer: of gathers what comes out, else what goes in.
-std::uint64_t whole_elements(CollectiveKind kind, std::uint64_t in, std::uint64_t out)
-{
-    return kind == CollectiveKind::all_gather ? out : in;
-}
-
 class ActivityBuilder {
 public:
     ActivityBuilder(const RankTrace& trace, RankActivity& out)
@@ -70,10 +64,7 @@ private:
             return DeviceWork::copy;
         if (event.message != 0)
             return DeviceWork::communication;
-        const DeviceWork work = works_[event.name.value];
-        const bool general = work == DeviceWork::elementwise || work == DeviceWork::reduction ||
-                             work == DeviceWork::other;
-        return general && phase == Phase::optimizer ? DeviceWork::optimizer : work;
+        return refined(works_[event.name.value], phase);
     }
 
     void add_transfer(TraceOp& op, const DeviceEvent& event, const LaunchContext& context)
@@ -151,7 +142,15 @@ void add_host_side(const RankTrace& trace, RankActivity& out)
     std::sort(out.stream_waits.begin(), out.stream_waits.end());
 }
 
-// Members of a process group are numbered in the order in which their stream runs them.
+} // namespace
+
+DeviceWork refined(DeviceWork work, Phase phase)
+{
+    const bool general = work == DeviceWork::elementwise || work == DeviceWork::reduction ||
+                         work == DeviceWork::other;
+    return general && phase == Phase::optimizer ? DeviceWork::optimizer : work;
+}
+
 void number_transfers(RankActivity& out)
 {
     std::map<std::pair<std::string, std::size_t>, std::uint32_t> next;
@@ -165,8 +164,6 @@ void number_transfers(RankActivity& out)
         transfer.sequence = next[{transfer.group, step}]++;
     }
 }
-
-} // namespace
 
 RankActivity activity_of(RankTrace&& trace)
 {

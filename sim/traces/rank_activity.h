@@ -34,7 +34,8 @@ struct TraceOp {
     TraceNameId name;
     TraceNameId host_op; // with these
     TraceNameId shapes;
-    std::uint64_t bytes = 0; // of a copy
+    std::uint64_t bytes = 0; // of a copy; of a graph's op what is stated
+    double flops = 0;        // of a graph's op; 0: not known
     std::uint32_t stream = 0;
     std::uint32_t transfer = no_transfer;
     DeviceWork work = DeviceWork::other;
@@ -59,6 +60,28 @@ enum class StepSource : std::uint8_t {
     whole        // neither: all that was recorded counts as one
 };
 
+// What a trace says of time.
+enum class TimesStated : std::uint8_t {
+    timeline,  // when each op ran
+    durations, // how long, not when
+    none
+};
+
+// Of an execution trace: how its nodes hang together.
+struct GraphFacts {
+    std::uint64_t nodes = 0;
+    std::uint64_t waits = 0;             // of a node for another
+    std::uint64_t waits_for_unknown = 0; // for nodes that the trace has not
+    std::uint64_t depth = 0;             // ops in the longest chain of waits
+    Seconds critical_path;               // of the stated durations along waits
+    std::uint64_t tensors = 0;
+    double tensor_bytes = 0;  // of the storages that they lie in
+    bool on_host = false;     // all tensors lie in the host's memory
+    bool sizes_go_in = false; // bytes of transfers are what goes into a rank
+
+    bool operator==(const GraphFacts&) const = default;
+};
+
 struct RankActivity {
     std::string file;
     int rank = 0;
@@ -73,6 +96,8 @@ struct RankActivity {
     std::vector<TraceSpan> host_waits;   // calls in which the host waits for the device
     std::vector<TraceTime> stream_waits; // calls that make a stream wait for an event
     bool host_recorded = false;
+    TimesStated times = TimesStated::timeline;
+    std::optional<GraphFacts> graph; // of an execution trace
 
     const std::string& text(TraceNameId id) const
     {
@@ -80,6 +105,12 @@ struct RankActivity {
         return id.valid() ? names.text(id) : none;
     }
 };
+
+// What counts as the optimizer's where it runs in its phase: ops of no special kind.
+DeviceWork refined(DeviceWork work, Phase phase);
+
+// Numbers the transfers of each process group in the order in which they run in their step.
+void number_transfers(RankActivity& rank);
 
 // Takes the events and names out of the trace; what its header says stays.
 RankActivity activity_of(RankTrace&& trace);

@@ -48,6 +48,45 @@ RankSummary rank_summary(const JobTrace& job, const TransferTimesOfRanks& times,
     return out;
 }
 
+// Of an execution trace: what there is to do, with what is stated of time.
+RankSummary graph_summary(const RankActivity& rank)
+{
+    RankSummary out;
+    out.rank = rank.rank;
+    out.file = rank.file;
+    out.steps = rank.steps.size();
+    out.graph = rank.graph;
+    const double share = 1 / static_cast<double>(rank.steps.size());
+    for (const TraceOp& op : rank.ops) {
+        if (!step_at(rank.steps, op.span.start))
+            continue;
+        const auto work = static_cast<std::size_t>(op.work);
+        const Seconds time = share * to_seconds(op.span.length());
+        out.ops[work] += share;
+        out.flops[work] += share * op.flops;
+        out.work[work] += time;
+        PhaseWork& phase = out.phases[static_cast<std::size_t>(op.phase)];
+        phase.ops += share;
+        phase.flops += share * op.flops;
+        phase.transfers += op.transfer == TraceOp::no_transfer ? 0 : share;
+        phase.time += time;
+    }
+    return out;
+}
+
+// Nothing says when data began to move.
+TransferTimesOfRanks kernels_as_transfers(const JobTrace& job)
+{
+    TransferTimesOfRanks out;
+    for (const RankActivity& rank : job.ranks) {
+        out.emplace_back(rank.transfers.size());
+        for (const TraceOp& op : rank.ops)
+            if (op.transfer != TraceOp::no_transfer)
+                out.back()[op.transfer].moving_from = op.span.start;
+    }
+    return out;
+}
+
 double rank_steps(const JobTrace& job)
 {
     std::size_t count = 0;
@@ -169,37 +208,44 @@ std::vector<StragglerRow> straggler_rows(const JobTrace& job, const TransferTime
     return out;
 }
 
+struct KernelUse {
+    double count = 0;
+    Seconds time;
+    double flops = 0;
+
+    void add(const KernelUse& other)
+    {
+        count += other.count;
+        time += other.time;
+        flops += other.flops;
+    }
+};
+
 std::vector<RecordedKernel> kernel_uses(const JobTrace& job)
 {
-    std::map<std::tuple<DeviceWork, std::string, std::string>, std::pair<double, Seconds>> uses;
+    std::map<std::tuple<DeviceWork, std::string, std::string>, KernelUse> uses;
     const double share = 1 / rank_steps(job);
     for (const RankActivity& rank : job.ranks) {
         // Names differ from rank to rank in their numbers alone.
-        std::map<std::pair<TraceNameId, TraceNameId>, std::tuple<DeviceWork, double, Seconds>> own;
+        std::map<std::pair<TraceNameId, TraceNameId>, std::pair<DeviceWork, KernelUse>> own;
         for (const TraceOp& op : rank.ops)
             if (op.transfer == TraceOp::no_transfer && step_at(rank.steps, op.span.start)) {
                 const bool product = op.work == DeviceWork::gemm ||
                                      op.work == DeviceWork::attention ||
                                      op.work == DeviceWork::convolution;
-                auto& [work, count, time] =
-                    own[{op.name, product ? op.shapes : TraceNameId::none()}];
+                auto& [work, use] = own[{op.name, product ? op.shapes : TraceNameId::none()}];
                 work = op.work;
-                count += share;
-                time += share * to_seconds(op.span.length());
+                use.add({share, share * to_seconds(op.span.length()), share * op.flops});
             }
-        for (const auto& [key, use] : own) {
-            auto& [count, time] =
-                uses[{std::get<0>(use), rank.text(key.first), rank.text(key.second)}];
-            count += std::get<1>(use);
-            time += std::get<2>(use);
-        }
+        for (const auto& [key, use] : own)
+            uses[{use.first, rank.text(key.first), rank.text(key.second)}].add(use.second);
     }
     std::vector<RecordedKernel> out;
     for (const auto& [key, use] : uses)
         out.push_back(
-            {std::get<0>(key), std::get<1>(key), std::get<2>(key), use.first, use.second});
+            {std::get<0>(key), std::get<1>(key), std::get<2>(key), use.count, use.time, use.flops});
     std::stable_sort(out.begin(), out.end(), [](const RecordedKernel& a, const RecordedKernel& b) {
-        return a.time > b.time;
+        return std::tie(a.time, a.flops) > std::tie(b.time, b.flops);
     });
     return out;
 }
@@ -227,8 +273,11 @@ void find_sizes(const JobTrace& job, RunSummary& out)
 
 RunSummary run_summary(const JobTrace& job)
 {
-    const TransferTimesOfRanks times = transfer_times(job);
+    const bool timeline = job.ranks.front().times == TimesStated::timeline;
+    const TransferTimesOfRanks times = timeline ? transfer_times(job) : kernels_as_transfers(job);
     RunSummary out;
+    for (const RankActivity& rank : job.ranks)
+        out.times = std::max(out.times, rank.times);
     out.world = job.world;
     out.backend = job.backend;
     out.device = job.device;
@@ -239,7 +288,7 @@ RunSummary run_summary(const JobTrace& job)
     Seconds device;
     Seconds unknown;
     for (std::size_t r = 0; r < job.ranks.size(); ++r) {
-        out.ranks.push_back(rank_summary(job, times, r));
+        out.ranks.push_back(timeline ? rank_summary(job, times, r) : graph_summary(job.ranks[r]));
         out.step += (1 / static_cast<double>(job.ranks.size())) * out.ranks.back().step;
         for (const Seconds work : out.ranks.back().work)
             device += work;
@@ -251,7 +300,8 @@ RunSummary run_summary(const JobTrace& job)
     }
     out.not_recognised = device.value() > 0 ? unknown / device : 0;
     out.transfers = TransferRows(job, times).rows();
-    out.stragglers = straggler_rows(job, times);
+    if (timeline)
+        out.stragglers = straggler_rows(job, times);
     out.kernels = kernel_uses(job);
     find_sizes(job, out);
     return out;

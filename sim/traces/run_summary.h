@@ -7,7 +7,16 @@
 
 namespace trainyard {
 
-// Means over the steps of a rank.
+// What runs in a phase, per rank and step.
+struct PhaseWork {
+    double ops = 0;
+    double flops = 0;
+    double transfers = 0;
+    Seconds time; // of the stated durations
+};
+
+// Means over the steps of a rank. Of an execution trace there are `work`, `ops`, `flops` and
+// `phases`, but no account of a step's time.
 struct RankSummary {
     int rank = 0;
     std::string file;
@@ -19,11 +28,14 @@ struct RankSummary {
     Seconds communication_busy;
     std::array<Seconds, device_work_count> work{};
     std::array<double, device_work_count> ops{}; // per step
+    std::array<double, device_work_count> flops{};
+    std::array<PhaseWork, phase_count> phases{};
     std::size_t streams = 0;
     double launches = 0;  // per step
     Seconds host_waiting; // calls that wait for the device, per step
     Seconds clock_offset;
     Seconds offset_spread;
+    std::optional<GraphFacts> graph;
 };
 
 // Transfers of one kind, size and group; times are medians over all recorded ranks and steps.
@@ -60,6 +72,7 @@ struct RecordedKernel {
     std::string shapes; // empty: not recorded
     double count = 0;   // per rank and step
     Seconds time;       // per rank and step
+    double flops = 0;   // per rank and step; 0: not known
 };
 
 // What a part of the critical path is.
@@ -82,6 +95,7 @@ struct RunSummary {
     std::string backend;
     std::string device;
     StepSource step_source = StepSource::whole;
+    TimesStated times = TimesStated::timeline;
     std::vector<int> step_numbers;
     Seconds step; // mean over ranks and steps
     std::vector<RankSummary> ranks;

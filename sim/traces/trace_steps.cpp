@@ -133,7 +133,9 @@ void find_steps(const RankTrace& trace, RankActivity& activity)
         bound_steps(activity.steps, activity.ops);
         return;
     }
-    activity.steps = repeated_steps(activity.ops);
+    // Without times nothing tells a step from a layer that repeats.
+    if (activity.times == TimesStated::timeline)
+        activity.steps = repeated_steps(activity.ops);
     if (!activity.steps.empty()) {
         activity.step_source = StepSource::periodicity;
         return;

@@ -7,6 +7,8 @@
 namespace trainyard {
 namespace {
 
+constexpr std::string_view engine_node = "autograd::engine::evaluate_function";
+
 template <class Value>
 using WordMeaning = std::pair<std::string_view, Value>;
 
@@ -97,6 +99,27 @@ std::optional<GroupKind> group_purpose_called(std::string_view description)
         {"hsdp", dp},
     }};
     return meaning_of(description, words);
+}
+
+std::optional<Phase> phase_begun_by(std::string_view name)
+{
+    const auto has = [&](std::string_view part) { return name.find(part) != name.npos; };
+    if (has("CheckpointFunctionBackward"))
+        return Phase::recompute;
+    if (name.starts_with(engine_node) || has("Backward"))
+        return Phase::backward;
+    if (name.starts_with("Optimizer."))
+        return Phase::optimizer;
+    return std::nullopt;
+}
+
+Phase phase_within(Phase around, std::optional<Phase> begun, std::string_view name)
+{
+    if (!begun)
+        return around;
+    return around == Phase::recompute && *begun == Phase::backward && !name.starts_with(engine_node)
+               ? around
+               : *begun;
 }
 
 std::uint64_t elements_in(std::string_view shapes)

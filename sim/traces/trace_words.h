@@ -17,6 +17,23 @@ int torch_element_bytes(std::string_view dtype);
 // "dp". Nothing for names that tell nothing: "default_pg", "undefined".
 std::optional<GroupKind> group_purpose_called(std::string_view description);
 
+// What a host op of that name begins: nodes of autograd's engine the backward, what a checkpoint
+// computes again recompute, an optimizer's step the optimizer.
+std::optional<Phase> phase_begun_by(std::string_view name);
+
+// Within an op that begins `begun` (or nothing), itself within `around`: nodes that a checkpoint
+// runs in its own engine are backward again.
+Phase phase_within(Phase around, std::optional<Phase> begun, std::string_view name);
+
+// Elements of the whole buffer: of gathers what comes out, else what goes in.
+constexpr std::uint64_t whole_elements(CollectiveKind kind, std::uint64_t in, std::uint64_t out)
+{
+    return kind == CollectiveKind::all_gather ? out : in;
+}
+
+// No job has more ranks; what says so is wrong, not large.
+inline constexpr std::uint64_t most_trace_ranks = 10'000'000;
+
 // Elements of all tensors in "[[8, 512], []]", lists of tensors too.
 std::uint64_t elements_in(std::string_view shapes);
 

@@ -1,13 +1,18 @@
 // A simulated step that was exported as a trace and is read again is the same: its ops, their
-// times, its transfers, and where the time goes as far as a trace can tell.
+// times, its transfers, and where the time goes as far as a trace can tell; of an execution trace
+// its ops, bytes and phases.
 
+#include "sim/report/chakra/chakra_trace.h"
 #include "sim/report/timeline/kineto.h"
+#include "sim/report/timeline/kineto_names.h"
 #include "sim/report/timeline/lane_time.h"
 #include "sim/report/timeline/recorded.h"
 #include "sim/study/session.h"
 #include "sim/traces/kineto_reader.h"
 #include "sim/traces/rebuilt_step.h"
 #include "sim/traces/run_summary.h"
+#include "sim/traces/trace_file.h"
+#include "sim/traces/trace_words.h"
 #include "tests/catch.h"
 #include "tests/support/folder.h"
 #include "tests/support/pick.h"
@@ -173,6 +178,65 @@ void check_rebuilt(const JobTrace& job)
     CHECK_THAT(step->rebuilt() / step->recorded(), WithinAbs(1, 0.03));
 }
 
+// What one rank does in a step: ops by phase, and what it sends by kind and group.
+struct StepWork {
+    std::map<Phase, int> computed;
+    std::map<std::pair<CollectiveKind, GroupKind>, std::pair<int, double>> sent;
+    std::pair<int, double> messages;
+    double operations = 0;
+};
+
+StepWork work_of_lane(const Outcome& outcome, const Lane& lane)
+{
+    StepWork out;
+    const Program& program = outcome.plan->program;
+    for (const BlockUse& use : program.roles[lane.role.value].order) {
+        const Block& block = program.blocks[use.block.value];
+        for (const Op& op : block.ops) {
+            const Label& label = program.labels[op.label.value];
+            if (op.kind == OpKind::compute || op.kind == OpKind::copy)
+                ++out.computed[label.phase];
+            if (op.kind == OpKind::compute)
+                out.operations += std::floor(
+                    hardware_flops(outcome.plan->compute[op.cost.value].kernels).value());
+            if (op.kind == OpKind::collective) {
+                auto& [count, bytes] = out.sent[{label.collective, label.group}];
+                ++count;
+                bytes += static_cast<double>(outcome.plan->transfers[op.cost.value].bytes.value());
+            }
+            for (std::size_t p = 0; op.kind == OpKind::exchange && p < op.part_count; ++p) {
+                ++out.messages.first;
+                const CostId cost = block.parts[op.part_first + p].cost;
+                out.messages.second +=
+                    static_cast<double>(outcome.plan->transfers[cost.value].bytes.value());
+            }
+        }
+    }
+    return out;
+}
+
+StepWork work_read(const JobTrace& job, const RankActivity& rank)
+{
+    StepWork out;
+    for (const TraceOp& op : rank.ops) {
+        out.operations += op.flops;
+        if (op.transfer == TraceOp::no_transfer) {
+            ++out.computed[op.phase];
+            continue;
+        }
+        const TraceTransfer& transfer = rank.transfers[op.transfer];
+        REQUIRE(transfer.kind.has_value());
+        const bool message = transfer.kind == CollectiveKind::send_receive;
+        REQUIRE((message || job.role_of(transfer).has_value()));
+        auto& [count, bytes] =
+            message ? out.messages
+                    : out.sent[{*transfer.kind, *group_purpose_called(transfer.purpose)}];
+        ++count;
+        bytes += static_cast<double>(transfer.bytes);
+    }
+    return out;
+}
+
 } // namespace
 
 TEST_CASE("a simulated step is read back from its trace as it was")
@@ -207,5 +271,50 @@ TEST_CASE("a simulated step is read back from its trace as it was")
         CHECK(at == job->ranks.size());
         CHECK(at > 0);
         check_rebuilt(*job);
+    }
+}
+
+TEST_CASE("a simulated step is read back from its execution traces with all its ops and bytes")
+{
+    Random random(20261127);
+    for (int draw = 0; draw < draws / 2; ++draw) {
+        const Folder folder;
+        const Scenario scenario = random_scenario(random);
+        INFO(to_text(to_json(scenario)));
+        const Checked<ScenarioFile> file =
+            read_scenario_file(folder.file("drawn.json", to_text(to_json(scenario))),
+                               std::vector<Override>{parse_override("run.fold=false").value()});
+        REQUIRE(file);
+        Session session;
+        const Checked<Outcome> outcome = session.simulate(*file);
+        REQUIRE(outcome);
+        std::vector<DigestedRank> ranks;
+        for (const std::string& text : chakra_traces(*outcome)) {
+            Checked<TraceFile> read =
+                read_trace_file(folder.file("trace." + std::to_string(ranks.size()) + ".et", text));
+            if (!read)
+                FAIL(render(read.error(), ""));
+            ranks.push_back(std::move(read->ranks.front()));
+        }
+        const Checked<TraceFile> groups =
+            read_trace_file(folder.file("comm_group.json", ChakraGroups(*outcome).json()));
+        REQUIRE(groups);
+        const Checked<JobTrace> job = join_ranks(std::move(ranks), groups->groups);
+        if (!job)
+            FAIL(render(job.error(), ""));
+        REQUIRE(job->ranks.size() == outcome->binding->lanes.size());
+        for (const Lane& lane : outcome->binding->lanes) {
+            const StepWork simulated = work_of_lane(*outcome, lane);
+            const StepWork read = work_read(*job, job->ranks[lane.rank.value]);
+            CHECK(read.computed == simulated.computed);
+            CHECK(read.messages == simulated.messages);
+            CHECK_THAT(read.operations, WithinRel(simulated.operations, 1e-12));
+            REQUIRE(read.sent.size() == simulated.sent.size());
+            for (const auto& [key, sums] : simulated.sent) {
+                CHECK(read.sent.at(key).first == sums.first);
+                // What goes into a rank is whole, so a byte of each member may be lost.
+                CHECK(std::abs(read.sent.at(key).second - sums.second) <= 8.0 * sums.first);
+            }
+        }
     }
 }

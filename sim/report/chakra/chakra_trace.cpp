@@ -65,9 +65,9 @@ public:
     }
 
     void on_host(bool host) { attribute("is_cpu_op", 27, host ? 1 : 0); }
-    void int32(std::string_view name, std::uint64_t value) { attribute(name, 5, value); }
-    void int64(std::string_view name, std::uint64_t value) { attribute(name, 7, value); }
-    void uint64(std::string_view name, std::uint64_t value) { attribute(name, 11, value); }
+    void int32(std::string_view name, std::uint64_t value) { attribute(name, 7, value); }
+    void int64(std::string_view name, std::uint64_t value) { attribute(name, 9, value); }
+    void uint64(std::string_view name, std::uint64_t value) { attribute(name, 13, value); }
     void text(std::string_view name, std::string_view value)
     {
         ProtobufWriter inner;
@@ -111,7 +111,7 @@ private:
 class ExecutionGraph {
 public:
     ExecutionGraph(const Outcome& outcome, const engine::CompiledProgram& compiled,
-              const ChakraGroups& groups, LaneId lane)
+                   const ChakraGroups& groups, LaneId lane)
         : outcome_(outcome),
           program_(outcome.plan->program),
           binding_(*outcome.binding),
@@ -233,6 +233,7 @@ private:
         node.waits_for(std::move(before));
         node.takes(sums_[stream].next(alone));
         node.on_host(op.kind == OpKind::host);
+        node.text("phase", to_name(label.phase));
         if (op.kind == OpKind::compute && op.cost.value < outcome_.plan->compute.size()) {
             const WorkList& kernels = outcome_.plan->compute[op.cost.value].kernels;
             std::uint64_t bytes = 0;
@@ -254,10 +255,12 @@ private:
         NodeWriter node(next_id_, label.name, NodeType::collective);
         node.waits_for(std::move(before));
         node.on_host(false);
+        node.text("phase", to_name(label.phase));
         node.int64("comm_type", chakra_type(label.collective));
         node.int64("comm_size", message_elements(label.collective, bytes, ranks, 1).in);
         if (const int number = groups_.number(group); number > 0)
             node.text("pg_name", fmt::format("{}", number));
+        node.text("pg_desc", to_name(label.group));
         node.append_to(out_);
         return next_id_++;
     }
@@ -273,6 +276,7 @@ private:
             NodeWriter node(next_id_, label.name, sends ? NodeType::send : NodeType::receive);
             node.waits_for(before);
             node.on_host(false);
+            node.text("phase", to_name(label.phase));
             node.int64("comm_size", outcome_.plan->transfers[part.cost.value].bytes.value());
             node.int32("comm_src", sends ? self : peer.rank.value);
             node.int32("comm_dst", sends ? peer.rank.value : self);
@@ -305,8 +309,7 @@ private:
                 pipes_[{peer, part.direction}].push_back(pipe_of(part));
         for (auto& [end, pipes] : pipes_) {
             std::ranges::sort(pipes);
-            const auto twice = std::ranges::unique(pipes);
-            pipes.erase(twice.begin(), twice.end());
+            pipes.erase(std::unique(pipes.begin(), pipes.end()), pipes.end());
         }
     }
 

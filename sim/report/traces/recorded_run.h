@@ -13,7 +13,14 @@ inline constexpr std::string_view recorded_run_format = "trainyard.recorded_run/
 // Times are seconds, sizes bytes, bandwidths bytes per second.
 Json recorded_run_json(const RunSummary& run);
 
-// For a terminal, in lines of at most `width` cells.
+// For a terminal, in lines of at most `width` cells. Of execution traces, which have no timeline,
+// what there is to do and how it hangs together (recorded_graph_text.cpp).
 std::string recorded_run_text(const RunSummary& run, std::size_t width);
+std::string recorded_graph_text(const RunSummary& run, std::size_t width);
+
+// Parts of both.
+std::string recorded_head(const RunSummary& run, std::size_t width);
+std::string assumed_text(const RunSummary& run, std::size_t width);
+std::string transfer_title(const TransferRow& row);
 
 } // namespace trainyard

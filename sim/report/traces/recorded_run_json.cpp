@@ -50,6 +50,61 @@ std::string_view name_of(const RecordedPathShare& share)
     return "queued";
 }
 
+std::string_view name_of(TimesStated times)
+{
+    switch (times) {
+    case TimesStated::timeline:
+        return "timeline";
+    case TimesStated::durations:
+        return "durations";
+    case TimesStated::none:
+        break;
+    }
+    return "none";
+}
+
+// Null where the trace states no times, and of what no time is known.
+Json seconds_or_null(Seconds time, bool stated)
+{
+    return stated ? Json(time.value()) : Json();
+}
+
+Json json_of_graph(const GraphFacts& graph, bool durations)
+{
+    return Json::Object{{"nodes", Json(graph.nodes)},
+                        {"waits", Json(graph.waits)},
+                        {"waits_for_unknown", Json(graph.waits_for_unknown)},
+                        {"depth", Json(graph.depth)},
+                        {"critical_path_seconds", seconds_or_null(graph.critical_path, durations)},
+                        {"tensors", Json(graph.tensors)},
+                        {"tensor_bytes", graph.tensor_bytes},
+                        {"on_host", graph.on_host}};
+}
+
+Json json_of_graph_rank(const RankSummary& rank, bool durations)
+{
+    Json work = Json::object();
+    for (std::size_t w = 0; w < device_work_count; ++w)
+        work[to_name(static_cast<DeviceWork>(w))] =
+            Json::Object{{"seconds", seconds_or_null(rank.work[w], durations)},
+                         {"ops", rank.ops[w]},
+                         {"flops", rank.flops[w]}};
+    Json phases = Json::object();
+    for (std::size_t p = 0; p < phase_count; ++p)
+        if (const PhaseWork& phase = rank.phases[p]; phase.ops > 0)
+            phases[to_name(static_cast<Phase>(p))] =
+                Json::Object{{"seconds", seconds_or_null(phase.time, durations)},
+                             {"ops", phase.ops},
+                             {"transfers", phase.transfers},
+                             {"flops", phase.flops}};
+    return Json::Object{{"rank", rank.rank},
+                        {"file", rank.file},
+                        {"steps", static_cast<std::int64_t>(rank.steps)},
+                        {"device_work", std::move(work)},
+                        {"phases", std::move(phases)},
+                        {"graph", json_of_graph(*rank.graph, durations)}};
+}
+
 Json json_of_rank(const RankSummary& rank)
 {
     Json time = Json::object();
@@ -88,8 +143,10 @@ Json json_of_group(const JobTraceGroup& group)
                         {"kind_from", group.role_stated ? "description" : "use"}};
 }
 
-Json json_of_transfer(const TransferRow& row)
+Json json_of_transfer(const TransferRow& row, TimesStated times)
 {
+    const bool durations = times != TimesStated::none;
+    const bool timeline = times == TimesStated::timeline;
     return Json::Object{{"collective", named_or_null(row.kind)},
                         {"group", row.group},
                         {"kind", named_or_null(row.role)},
@@ -97,10 +154,10 @@ Json json_of_transfer(const TransferRow& row)
                         {"bytes", Json(row.bytes)},
                         {"dtype", row.dtype},
                         {"per_rank_and_step", row.count},
-                        {"kernel_seconds", row.kernel.value()},
-                        {"moving_seconds", row.moving.value()},
-                        {"quickest_seconds", row.quickest.value()},
-                        {"moving_from", name_of(row.source)},
+                        {"kernel_seconds", seconds_or_null(row.kernel, durations)},
+                        {"moving_seconds", seconds_or_null(row.moving, timeline)},
+                        {"quickest_seconds", seconds_or_null(row.quickest, timeline)},
+                        {"moving_from", timeline ? Json(name_of(row.source)) : Json()},
                         {"algorithm_bandwidth", row.algorithm_bandwidth.value()},
                         {"bus_bandwidth", row.bus_bandwidth.value()},
                         {"expected_seconds", row.expected ? Json(row.expected->value()) : Json()}};
@@ -168,6 +225,8 @@ Json json_of_scaled(const ScaledStep& step)
 
 Json recorded_run_json(const RunSummary& run)
 {
+    const bool timeline = run.times == TimesStated::timeline;
+    const bool durations = run.times != TimesStated::none;
     Json sizes = Json::object();
     for (std::size_t kind = 0; kind < group_kind_count; ++kind)
         if (run.sizes[kind])
@@ -179,12 +238,19 @@ Json recorded_run_json(const RunSummary& run)
         {"device", run.device},
         {"steps_from", name_of(run.step_source)},
         {"steps", list_of(run.step_numbers, [](int number) { return Json(number); })},
-        {"step_seconds", run.step.value()},
-        {"not_recognised", run.not_recognised},
+        {"times", name_of(run.times)},
+        {"step_seconds", seconds_or_null(run.step, timeline)},
+        {"not_recognised", seconds_or_null(Seconds(run.not_recognised), timeline)},
         {"sizes", std::move(sizes)},
         {"groups", list_of(run.groups, json_of_group)},
-        {"ranks", list_of(run.ranks, json_of_rank)},
-        {"transfers", list_of(run.transfers, json_of_transfer)},
+        {"ranks", list_of(run.ranks,
+                          [&](const RankSummary& rank) {
+                              return rank.graph ? json_of_graph_rank(rank, durations)
+                                                : json_of_rank(rank);
+                          })},
+        {"transfers",
+         list_of(run.transfers,
+                 [&](const TransferRow& row) { return json_of_transfer(row, run.times); })},
         {"stragglers", list_of(run.stragglers,
                                [](const StragglerRow& row) {
                                    return Json(Json::Object{{"rank", row.rank},
@@ -193,12 +259,16 @@ Json recorded_run_json(const RunSummary& run)
                                                             {"waited", row.waited.value()}});
                                })},
         {"kernels", list_of(run.kernels,
-                            [](const RecordedKernel& use) {
-                                return Json(Json::Object{{"class", to_name(use.work)},
-                                                         {"name", use.name},
-                                                         {"shapes", use.shapes},
-                                                         {"per_rank_and_step", use.count},
-                                                         {"seconds", use.time.value()}});
+                            [&](const RecordedKernel& use) {
+                                Json out =
+                                    Json::Object{{"class", to_name(use.work)},
+                                                 {"name", use.name},
+                                                 {"shapes", use.shapes},
+                                                 {"per_rank_and_step", use.count},
+                                                 {"seconds", seconds_or_null(use.time, durations)}};
+                                if (!timeline)
+                                    out["flops"] = use.flops;
+                                return out;
                             })},
         {"rebuilt", run.rebuilt ? json_of_rebuilt(*run.rebuilt) : Json()},
         {"critical_path",

@@ -54,26 +54,10 @@ std::string steps_text(const RunSummary& run)
     case StepSource::whole:
         break;
     }
-    return "all that was recorded, as one step: neither annotated steps nor a period was found";
-}
-
-std::string head(const RunSummary& run, std::size_t width)
-{
-    std::string sizes;
-    for (std::size_t kind = 0; kind < group_kind_count; ++kind)
-        if (run.sizes[kind])
-            sizes +=
-                fmt::format(", {} {}", to_name(static_cast<GroupKind>(kind)), *run.sizes[kind]);
-    std::string text =
-        fmt::format("Recorded {} rank{}", run.ranks.size(), run.ranks.size() == 1 ? "" : "s");
-    if (run.world)
-        text += fmt::format(" of {}", *run.world);
-    if (!run.device.empty())
-        text += fmt::format(" on {}", run.device);
-    if (!run.backend.empty() && run.backend != "undefined")
-        text += fmt::format(", {}", run.backend);
-    return hung("", text + sizes, width) +
-           hung("", fmt::format("{}; {} on average", steps_text(run), to_display(run.step)), width);
+    return run.times == TimesStated::timeline
+               ? "all that was recorded, as one step: neither annotated steps nor a period was "
+                 "found"
+               : "all that was recorded, as one step: none is annotated";
 }
 
 std::string breakdown(const RunSummary& run, std::size_t width)
@@ -125,12 +109,6 @@ std::string device_work(const RunSummary& run, std::size_t width)
         table.add({std::string(title_of(row.work)), to_display(row.time),
                    percent(sum.value() > 0 ? row.time / sum : 0), count_text(std::round(row.ops))});
     return table.text_within(width);
-}
-
-std::string transfer_title(const TransferRow& row)
-{
-    return fmt::format("{}{}", row.kind ? to_name(*row.kind) : "not named",
-                       row.role ? fmt::format(" {}", to_name(*row.role)) : "");
 }
 
 // How certain the time is in which data move.
@@ -250,9 +228,48 @@ std::string verdict(const RunSummary& run, std::size_t width)
 
 } // namespace
 
+std::string recorded_head(const RunSummary& run, std::size_t width)
+{
+    std::string sizes;
+    for (std::size_t kind = 0; kind < group_kind_count; ++kind)
+        if (run.sizes[kind])
+            sizes +=
+                fmt::format(", {} {}", to_name(static_cast<GroupKind>(kind)), *run.sizes[kind]);
+    std::string text =
+        fmt::format("Recorded {} rank{}", run.ranks.size(), run.ranks.size() == 1 ? "" : "s");
+    if (run.world)
+        text += fmt::format(" of {}", *run.world);
+    if (!run.device.empty())
+        text += fmt::format(" on {}", run.device);
+    if (!run.backend.empty() && run.backend != "undefined")
+        text += fmt::format(", {}", run.backend);
+    return hung("", text + sizes, width) +
+           hung("",
+                steps_text(run) + (run.times == TimesStated::timeline
+                                       ? fmt::format("; {} on average", to_display(run.step))
+                                       : ""),
+                width);
+}
+
+std::string transfer_title(const TransferRow& row)
+{
+    return fmt::format("{}{}", row.kind ? to_name(*row.kind) : "not named",
+                       row.role ? fmt::format(" {}", to_name(*row.role)) : "");
+}
+
+std::string assumed_text(const RunSummary& run, std::size_t width)
+{
+    std::string out;
+    for (const std::string& text : run.assumed)
+        out += hung("  ", text, width);
+    return out.empty() ? "" : "Assumed\n" + out;
+}
+
 std::string recorded_run_text(const RunSummary& run, std::size_t width)
 {
-    std::string out = head(run, width);
+    if (run.times != TimesStated::timeline)
+        return recorded_graph_text(run, width);
+    std::string out = recorded_head(run, width);
     const auto add = [&](const std::string& part) {
         if (!part.empty())
             out += "\n" + part;
@@ -267,10 +284,7 @@ std::string recorded_run_text(const RunSummary& run, std::size_t width)
         add(rebuilt_step_text(*run.rebuilt, width) + critical_path_text(run.path, width));
     if (run.scaled)
         add(scaled_step_text(*run.scaled, width));
-    std::string assumed;
-    for (const std::string& text : run.assumed)
-        assumed += hung("  ", text, width);
-    add(assumed.empty() ? "" : "Assumed\n" + assumed);
+    add(assumed_text(run, width));
     return out;
 }
 

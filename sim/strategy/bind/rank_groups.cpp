@@ -134,7 +134,7 @@ void shape_pairs(Neighbourhood& out, const Fabric& fabric, ShapeTable& shapes)
         for (const RankPeer& peer : out.peers[self])
             pairs.push_back(pair_of(self, peer.rank));
     std::ranges::sort(pairs);
-    pairs.erase(std::ranges::unique(pairs).begin(), pairs.end());
+    pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
     const std::vector<LinkHealth> health = fabric.health_of_pairs(pairs);
     std::vector<std::uint32_t> shape_of(pairs.size());
     for (std::size_t i = 0; i < pairs.size(); ++i)

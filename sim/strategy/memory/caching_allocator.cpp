@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
-#include <ranges>
 
 namespace trainyard {
 
@@ -117,9 +116,9 @@ std::uint32_t CachingAllocator::FreeBlocks::take_smallest(std::int64_t bytes)
 
 CachingAllocator::FreeBlock CachingAllocator::FreeBlocks::largest() const
 {
-    for (const Size& size : sizes_ | std::views::reverse)
-        if (!size.places.empty())
-            return {size.bytes, size.places.front().address, size.places.front().block};
+    for (auto size = sizes_.rbegin(); size != sizes_.rend(); ++size)
+        if (!size->places.empty())
+            return {size->bytes, size->places.front().address, size->places.front().block};
     return {};
 }
 
@@ -160,8 +159,8 @@ std::vector<CachingAllocator::FreeBlock> CachingAllocator::FreeBlocks::all() con
 {
     std::vector<FreeBlock> blocks;
     for (const Size& size : sizes_)
-        for (const Place& place : size.places | std::views::reverse)
-            blocks.push_back({size.bytes, place.address, place.block});
+        for (auto place = size.places.rbegin(); place != size.places.rend(); ++place)
+            blocks.push_back({size.bytes, place->address, place->block});
     return blocks;
 }
 

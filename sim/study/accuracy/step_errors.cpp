@@ -4,6 +4,8 @@
 #include "sim/base/fields.h"
 #include "sim/base/input_limits.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cassert>
 

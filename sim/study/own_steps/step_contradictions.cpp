@@ -228,8 +228,7 @@ Checked<StepAgreement> step_agreement(const MeasuredSteps& steps, const RateFit&
             kept->push_back(i);
     }
     std::ranges::sort(*kept);
-    const auto twice = std::ranges::unique(*kept);
-    kept->erase(twice.begin(), twice.end());
+    kept->erase(std::unique(kept->begin(), kept->end()), kept->end());
     out.agreeing = std::move(*kept);
     return out;
 }

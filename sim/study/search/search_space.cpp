@@ -98,8 +98,7 @@ template <class T>
 void put_in_order(std::vector<T>& values)
 {
     std::ranges::sort(values);
-    const auto rest = std::ranges::unique(values);
-    values.erase(rest.begin(), rest.end());
+    values.erase(std::unique(values.begin(), values.end()), values.end());
 }
 
 Diagnostic problem(const SweepAxis& axis, std::string message, std::string hint)

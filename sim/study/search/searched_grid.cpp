@@ -83,8 +83,7 @@ public:
             out.points.push_back(index);
         }
         std::ranges::sort(out.points);
-        const auto rest = std::ranges::unique(out.points);
-        out.points.erase(rest.begin(), rest.end());
+        out.points.erase(std::unique(out.points.begin(), out.points.end()), out.points.end());
         return out;
     }
 

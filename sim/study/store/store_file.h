@@ -2,7 +2,7 @@
 
 // The file of a store: made whole or not at all, and told from any other before it is touched.
 
-#include "sim/study/store/database.h"
+#include "sim/database/database.h"
 
 namespace trainyard {
 

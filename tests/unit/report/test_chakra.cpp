@@ -78,13 +78,14 @@ struct TraceNode {
     std::uint64_t microseconds = 0;
     std::vector<std::uint64_t> waits;
     std::map<std::string, std::uint64_t> numbers;
+    std::map<std::string, std::uint64_t> fields; // that each is written under
     std::string group;
 };
 
 TraceNode trace_node(std::string_view bytes)
 {
     const WireMessage message = wire_message(bytes);
-    TraceNode out{message.number(1), message.number(3), message.number(7), {}, {}, {}};
+    TraceNode out{message.number(1), message.number(3), message.number(7), {}, {}, {}, {}};
     if (const auto packed = message.bytes.find(5); packed != message.bytes.end())
         for (std::string_view rest = packed->second; !rest.empty();)
             out.waits.push_back(take_varint(rest));
@@ -94,8 +95,10 @@ TraceNode trace_node(std::string_view bytes)
         const std::string name = attribute.text(1);
         if (name == "pg_name")
             out.group = attribute.text(29);
-        for (const auto& [field, value] : attribute.numbers)
+        for (const auto& [field, value] : attribute.numbers) {
             out.numbers[name] = value;
+            out.fields[name] = field;
+        }
     }
     return out;
 }
@@ -146,6 +149,20 @@ TEST_CASE("a trace has every op of its rank's step, and no node waits for a late
             CHECK(std::ranges::all_of(node.waits, [&](std::uint64_t id) { return id < node.id; }));
         }
     CHECK(ops == chakra_nodes(outcome));
+}
+
+TEST_CASE("attributes are written under the numbers of et_def.proto's types")
+{
+    // int32 7, int64 9, uint64 13, bool 27 (schema/protobuf/et_def.proto of mlcommons/chakra).
+    const std::map<std::string, std::uint64_t> numbers{
+        {"is_cpu_op", 27}, {"num_ops", 9},  {"tensor_size", 13}, {"comm_type", 9},
+        {"comm_size", 9},  {"comm_src", 7}, {"comm_dst", 7},     {"comm_tag", 7}};
+    std::map<std::string, std::uint64_t> written;
+    for (const auto& nodes :
+         all_nodes(unfolded("llama3-70b-h100-64.json", {"training.global_batch=16"})))
+        for (const TraceNode& node : nodes)
+            written.insert(node.fields.begin(), node.fields.end());
+    CHECK(written == numbers);
 }
 
 TEST_CASE("what one rank sends another receives, under one tag and as many bytes")

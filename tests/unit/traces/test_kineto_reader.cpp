@@ -84,8 +84,6 @@ TEST_CASE("what is no trace of a GPU's work is refused by name")
     CHECK_THAT(refusal(whole.substr(0, whole.size() - 150)), StartsWith("3: "));
     CHECK_THAT(refusal("{\"traceEvents\": [{\"ph\": \"X\", \"cat\": \"v8\", \"name\": \"a\"}]}"),
                ContainsSubstring("no event of PyTorch's profiler"));
-    CHECK_THAT(refusal("{\"schema\": \"1.1.0-chakra.0.0.4\", \"nodes\": []}"),
-               ContainsSubstring("is an execution trace"));
     std::string archive(257, 'x');
     archive += "ustar";
     archive.append(300, ' ');

@@ -1,4 +1,4 @@
-#include "sim/study/store/database.h"
+#include "sim/database/database.h"
 
 #include "sim/base/diagnostic.h"
 
@@ -200,7 +200,17 @@ std::string Database::image()
 
 void Database::fail(int code) const
 {
-    throw WorldError{fmt::format("{}: {}{}", path_, sqlite3_errmsg(database_), help_for(code))};
+    const std::string said =
+        fmt::format("{}: {}{}", path_, sqlite3_errmsg(database_), help_for(code));
+    switch (code & 0xff) {
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+    case SQLITE_ERROR: // tables that are not what they are called
+    case SQLITE_FORMAT:
+        throw DatabaseDamaged{said};
+    default:
+        throw WorldError{said};
+    }
 }
 
 Transaction::~Transaction()

@@ -3,6 +3,8 @@
 // SQLite as values: statements that are prepared once and bound by type. What SQLite refuses is
 // thrown as WorldError, with the file's name and what helps.
 
+#include "sim/base/diagnostic.h"
+
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -13,6 +15,9 @@ struct sqlite3;
 struct sqlite3_stmt;
 
 namespace trainyard {
+
+// The file is no database, or no whole one: for readers of other people's files a flaw of input.
+struct DatabaseDamaged : WorldError {};
 
 enum class DatabaseAccess : std::uint8_t {
     read,  // leaves the file and its folder as they are

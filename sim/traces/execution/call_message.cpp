@@ -1,0 +1,138 @@
+#include "sim/traces/execution/call_message.h"
+
+#include "sim/traces/execution/tensor_text.h"
+#include "sim/traces/trace_words.h"
+
+#include <algorithm>
+#include <charconv>
+#include <span>
+
+namespace trainyard {
+namespace {
+
+std::optional<std::uint64_t> whole_number(std::string_view word)
+{
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+    return error == std::errc{} && end == word.data() + word.size() ? std::optional(value)
+                                                                    : std::nullopt;
+}
+
+std::uint64_t bytes_of(const std::vector<TensorReference>& tensors)
+{
+    double sum = 0;
+    for (const TensorReference& tensor : tensors)
+        sum += tensor.bytes();
+    return static_cast<std::uint64_t>(std::min(sum, 9e18));
+}
+
+bool is_text(std::string_view member)
+{
+    return !member.empty() && (member.front() == '\'' || member.front() == '"');
+}
+
+// The other end of a message; this rank in the group; of a broadcast its root.
+void take_rank(CallMessage& out, std::string_view member)
+{
+    const std::optional<std::uint64_t> rank = whole_number(member);
+    if (!rank || *rank > most_trace_ranks)
+        return;
+    const CollectiveKind kind = *out.transfer.kind;
+    if (kind == CollectiveKind::send_receive)
+        out.transfer.peer = static_cast<int>(*rank);
+    else if (kind != CollectiveKind::broadcast && kind != CollectiveKind::reduce)
+        out.rank = static_cast<int>(*rank);
+}
+
+void take_group(CallMessage& out, std::string_view member)
+{
+    out.unnamed_group = whole_number(member);
+    const std::vector<std::string_view> words = members_of(member);
+    if (words.size() == 2 && out.transfer.group.empty()) {
+        out.transfer.group = unquoted(words[0]);
+        out.transfer.purpose = unquoted(words[1]);
+    }
+}
+
+void take_size(CallMessage& out, std::span<const std::string_view> behind_name)
+{
+    constexpr std::size_t splits = 2;
+    std::optional<std::uint64_t> size;
+    if (behind_name.size() > splits)
+        size = whole_number(behind_name.back());
+    else if (!behind_name.empty() && members_of(behind_name.front()).size() > 1)
+        size = members_of(behind_name.front()).size();
+    if (size && *size > 0 && *size <= most_trace_ranks && out.transfer.ranks == 0)
+        out.transfer.ranks = static_cast<int>(*size);
+}
+
+std::uint64_t whole_bytes(const NodeDraft& draft, const TraceTransfer& transfer)
+{
+    constexpr std::uint64_t most = std::uint64_t{1}
+                                   << 58U; // elements: beyond, bytes have no number
+    const auto element = static_cast<std::uint64_t>(torch_element_bytes(transfer.dtype));
+    if (draft.in_elements && draft.out_elements && element > 0) {
+        const std::uint64_t stated =
+            whole_elements(*transfer.kind, *draft.in_elements, *draft.out_elements);
+        return stated < most ? stated * element : 0;
+    }
+    const std::uint64_t in = bytes_of(tensors_in(draft.in_values));
+    const std::uint64_t out = bytes_of(tensors_in(draft.out_values));
+    // The list of outputs may be the input.
+    const auto ranks = static_cast<std::uint64_t>(transfer.ranks);
+    const std::uint64_t gathered = out > in ? out : in < (most >> 24U) ? in * ranks : 0;
+    return whole_elements(*transfer.kind, in, gathered);
+}
+
+} // namespace
+
+std::optional<CallMessage> call_message(const NodeDraft& draft)
+{
+    const std::vector<std::string_view> members = members_of(draft.in_values);
+    const auto name = std::find_if(members.begin(), members.end(), is_text);
+    const std::string called = !draft.collective.empty() ? draft.collective
+                               : name != members.end()   ? unquoted(*name)
+                                                         : "";
+    CallMessage out;
+    out.transfer.kind = collective_called(called);
+    if (!out.transfer.kind)
+        return std::nullopt;
+    out.transfer.dtype = draft.dtype;
+    out.transfer.group = draft.group;
+    out.transfer.purpose = draft.purpose;
+    out.transfer.ranks =
+        draft.group_size <= most_trace_ranks ? static_cast<int>(draft.group_size) : 0;
+    if (out.transfer.dtype.empty()) {
+        // "GenericList[Tensor(float)]"
+        const std::size_t tensor = draft.in_types.find("Tensor(");
+        if (tensor != draft.in_types.npos) {
+            const std::string_view rest = std::string_view(draft.in_types).substr(tensor + 7);
+            out.transfer.dtype = rest.substr(0, rest.find(')'));
+        }
+    }
+    if (name != members.end()) {
+        const auto place = static_cast<std::size_t>(name - members.begin());
+        if (place >= 1)
+            take_rank(out, members[place - 1]);
+        if (place >= 2)
+            take_group(out, members[place - 2]);
+        take_size(out, std::span(members).subspan(place + 1));
+    }
+    out.transfer.bytes = whole_bytes(draft, out.transfer);
+    return out;
+}
+
+std::string unquoted(std::string_view text)
+{
+    std::string out;
+    if (text.size() < 2 || !is_text(text))
+        return std::string(text);
+    for (std::size_t i = 1; i + 1 < text.size(); ++i) {
+        if (text[i] == '\\' && i + 2 < text.size())
+            ++i;
+        out += text[i];
+    }
+    return out;
+}
+
+} // namespace trainyard
