@@ -114,14 +114,15 @@ int import_trace_files(const TraceFiles& traces)
         add_rebuilt_step(run, *job, work);
         add_critical_path(run, *job, work);
     }
+    if (traces.scale_to > 0)
+        if (const Problems problems = without_timeline(run, traces.files.front());
+            !problems.empty())
+            return refuse(problems, nothing_imported);
     if (!traces.topology.empty() || !traces.gpu.empty() || traces.scale_to > 0) {
         const Checked<TimedCluster> cluster = cluster_of(traces, *job);
         if (!cluster)
             return refuse(cluster.error(), nothing_imported);
         if (traces.scale_to > 0) {
-            if (const Problems problems = without_timeline(run, traces.files.front());
-                !problems.empty())
-                return refuse(problems, nothing_imported);
             Checked<ScaledStep> scaled =
                 scale_step(*job, traces.scale_to, cluster->topology, *cluster->costs->cost, work);
             if (!scaled)
