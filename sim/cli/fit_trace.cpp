@@ -42,6 +42,11 @@ Checked<TraceFit> fit_of(const FitTraceCommand& command, const std::string& name
 
 ExitCode run_fit_trace(const FitTraceCommand& command)
 {
+    constexpr std::string_view nothing_fitted = "nothing was fitted.";
+    std::vector<std::string> read = command.files;
+    read.push_back(command.scenario);
+    if (const Problems problems = lost_files({command.output}, read); !problems.empty())
+        return refuse(problems, nothing_fitted);
     if (!command.output.empty())
         require_writable(command.output);
     const std::string name = !command.name.empty() ? command.name
@@ -50,7 +55,7 @@ ExitCode run_fit_trace(const FitTraceCommand& command)
                                  : std::string("traced");
     const Checked<TraceFit> fit = fit_of(command, name);
     if (!fit)
-        return refuse(fit.error(), "nothing was fitted.");
+        return refuse(fit.error(), nothing_fitted);
     if (!command.output.empty()) {
         write_file(command.output, table_text(fit->profile));
         print_talk(fmt::format("wrote {}: simulate, plan or compare with --profile {}\n",

@@ -101,6 +101,11 @@ void add_rebuilt_step(RunSummary& run, const JobTrace& job, const WorkControl& w
 
 int import_trace_files(const TraceFiles& traces)
 {
+    std::vector<std::string> read = traces.files;
+    read.insert(read.end(), {traces.against, traces.topology});
+    if (const Problems problems = lost_files({traces.output, traces.trace}, read);
+        !problems.empty())
+        return refuse(problems, nothing_imported);
     for (const std::string& file : {traces.output, traces.trace})
         if (!file.empty())
             require_writable(file);

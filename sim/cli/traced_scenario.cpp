@@ -5,6 +5,11 @@
 #include "sim/study/traced/expected_rates.h"
 #include "sim/traces/trace_file.h"
 
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+
 namespace trainyard {
 
 Checked<JobTrace> read_job_trace(const std::vector<std::string>& files)
@@ -39,6 +44,31 @@ Problems without_timeline(const RunSummary& run, const std::string& trace)
              Severity::error}};
 }
 
+Problems lost_files(const std::vector<std::string>& outputs, const std::vector<std::string>& inputs)
+{
+    namespace fs = std::filesystem;
+    Problems problems;
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+        const auto same = [&](const std::string& other) {
+            std::error_code ignored; // of a file that is not there
+            return fs::equivalent(outputs[i], other, ignored) ||
+                   fs::path(outputs[i]).lexically_normal() == fs::path(other).lexically_normal();
+        };
+        std::error_code ignored;
+        const fs::file_status status = fs::status(outputs[i], ignored);
+        if (outputs[i].empty() || (fs::exists(status) && !fs::is_regular_file(status)))
+            continue;
+        const auto before = outputs.begin() + static_cast<std::ptrdiff_t>(i);
+        if (std::any_of(inputs.begin(), inputs.end(), same))
+            problems.push_back({outputs[i], 0, "", "is read, and would be written over",
+                                "write to another file", Severity::error});
+        else if (std::any_of(outputs.begin(), before, same))
+            problems.push_back({outputs[i], 0, "", "would be written twice",
+                                "write to another file", Severity::error});
+    }
+    return problems;
+}
+
 Checked<TracedScenario> simulate_beside(const std::string& scenario,
                                         const std::vector<std::string>& changes, RunSummary& run,
                                         const std::string& trace, Session& session)
@@ -64,6 +94,10 @@ Checked<TracedScenario> simulate_beside(const std::string& scenario,
         return tl::unexpected(
             Problems{{trace, 0, "", std::move(*why), "the scenario of the job that was recorded",
                       Severity::error}});
+    if (!run.world)
+        run.assumed.push_back(fmt::format("recorded on {} ranks, as the scenario has: the trace "
+                                          "does not say",
+                                          outcome->engine.ranks));
     if (std::none_of(run.transfers.begin(), run.transfers.end(),
                      [](const TransferRow& row) { return row.expected.has_value(); }))
         add_expected_rates(run, *outcome->topology, *outcome->cost);

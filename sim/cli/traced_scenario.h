@@ -13,6 +13,11 @@ Checked<JobTrace> read_job_trace(const std::vector<std::string>& files);
 // The problem of a trace that says nothing of when ops ran, where that is asked; or none.
 Problems without_timeline(const RunSummary& run, const std::string& trace);
 
+// A problem for each output (empty: none) that is one of the inputs, which would be lost, or the
+// same file as another output.
+Problems lost_files(const std::vector<std::string>& outputs,
+                    const std::vector<std::string>& inputs);
+
 struct TracedScenario {
     ScenarioFile file;
     Outcome outcome;

@@ -67,6 +67,9 @@ void agree_on_world(const std::vector<DigestedRank>& ranks, JobTrace& job, Probl
                      fmt::format("is of a job of {} ranks, {} of one of {}", *trace.world,
                                  stated->file, *job.world));
         }
+        if (trace.world && trace.rank && *trace.rank >= *trace.world)
+            complain(problems, trace.file,
+                     fmt::format("is of rank {} of a job of {} ranks", *trace.rank, *trace.world));
         if (job.backend.empty())
             job.backend = trace.backend;
         if (job.device.empty() && !trace.devices.empty())

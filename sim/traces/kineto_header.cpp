@@ -77,7 +77,7 @@ void KinetoHeader::integer(std::span<const KinetoField> place, std::int64_t valu
     else if (is_at(place, {distributed, rank}))
         rank_ = small_number(value);
     else if (is_at(place, {distributed, world_size}))
-        world_ = small_number(value);
+        world_ = value > 0 ? small_number(value) : std::nullopt;
     if (groups_.empty())
         return;
     if (is_at(place, {distributed, groups, group_size}))

@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <set>
 
 namespace trainyard {
 namespace {
@@ -159,7 +160,7 @@ private:
     {
         const auto [at, fresh] = streams_.try_emplace({rank, op.stream});
         if (fresh) {
-            const StreamKind kind = carries_transfers(job_.ranks[rank], op.stream)
+            const StreamKind kind = with_transfers_.contains({rank, op.stream})
                                         ? StreamKind::communication
                                         : StreamKind::compute;
             const std::size_t place = streams_used_[{rank, kind}]++;
@@ -172,13 +173,6 @@ private:
             at->second = streams[std::min(place, streams.size() - 1)];
         }
         return at->second;
-    }
-
-    static bool carries_transfers(const RankActivity& rank, std::uint32_t stream)
-    {
-        return std::any_of(rank.ops.begin(), rank.ops.end(), [&](const TraceOp& op) {
-            return op.stream == stream && op.transfer != TraceOp::no_transfer;
-        });
     }
 
     LabelId label_of(const RankActivity& rank, const TraceOp& op)
@@ -197,6 +191,9 @@ private:
     void add_lane(std::size_t r)
     {
         const RankActivity& rank = job_.ranks[r];
+        for (const TraceOp& op : rank.ops)
+            if (op.transfer != TraceOp::no_transfer)
+                with_transfers_.insert({r, op.stream});
         const StepNeeds needs = step_needs(rank, times_[r], step_numbered(rank, number_));
         std::vector<Entry> entries;
         std::vector<std::uint32_t> entry_of(needs.ops.size());
@@ -299,8 +296,9 @@ private:
     int number_;
     const TransferChange& transfer_time_;
     RebuiltProgram out_;
-    std::vector<std::vector<Joined>> joined_; // [rank][op]
-    std::map<std::size_t, GroupSlot> alone_;  // by rank
+    std::vector<std::vector<Joined>> joined_;                        // [rank][op]
+    std::map<std::size_t, GroupSlot> alone_;                         // by rank
+    std::set<std::pair<std::size_t, std::uint32_t>> with_transfers_; // by rank and stream
     std::map<std::pair<std::size_t, std::uint32_t>, StreamId> streams_;
     std::map<std::pair<std::size_t, StreamKind>, std::size_t> streams_used_;
     std::map<StreamKind, std::vector<StreamId>> streams_of_kind_;

@@ -168,13 +168,17 @@ Checked<RebuiltStep> rebuild_step(const JobTrace& job, const RebuildQuestion& qu
         return tl::unexpected(problem(job, "the ranks have no step in common", ""));
     if (job.groups.size() + job.ranks.size() > most_groups)
         return tl::unexpected(problem(
-            job, fmt::format("{} process groups are too many to rebuild a step", job.groups.size()),
+            job,
+            fmt::format("{} process groups of {} recorded ranks are too many to rebuild a step",
+                        job.groups.size(), job.ranks.size()),
             "give the files of fewer ranks"));
     StepSums sums(job, question);
     for (const int step : steps)
         if (Problems problems = sums.add(step, 1 / static_cast<double>(steps.size()), work);
             !problems.empty())
             return tl::unexpected(std::move(problems));
+    if (sums.out.recorded().value() <= 0 || sums.out.rebuilt().value() <= 0)
+        return tl::unexpected(problem(job, "its steps take no time", ""));
     return std::move(sums.out);
 }
 

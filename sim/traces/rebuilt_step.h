@@ -44,8 +44,8 @@ struct RebuildQuestion {
 };
 
 // Means over the first eight steps that all ranks have. Problems where ranks have no step in
-// common, have too many process groups, or do not run their collectives in one order. Throws
-// Cancelled.
+// common or one that takes no time, have too many process groups, or do not run their collectives
+// in one order. Throws Cancelled.
 Checked<RebuiltStep> rebuild_step(const JobTrace& job, const RebuildQuestion& question,
                                   const WorkControl& work = {});
 

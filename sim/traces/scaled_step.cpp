@@ -3,7 +3,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <tuple>
 
 namespace trainyard {
 namespace {
@@ -31,16 +33,9 @@ public:
             ++unchanged;
             return std::nullopt;
         }
-        const auto seconds = [&](const GroupShape& shape) {
-            return cost_.collective(*transfer.kind, Bytes(transfer.bytes), shape, Backend::nccl)
-                .total.value();
-        };
-        const GroupShape before = shape_of(transfer, transfer.ranks);
-        const GroupShape after = shape_of(transfer, transfer.ranks * times_);
-        double scaled = seconds(after);
-        if ((before.domains > 1) == (after.domains > 1))
-            scaled *= recorded / seconds(before);
-        scaled = std::max(scaled, recorded);
+        const BothTimes& expected = expected_of(transfer);
+        const double growth = expected.apart ? 1 : recorded / expected.before;
+        const double scaled = std::max(expected.after * growth, recorded);
         note({*transfer.kind, *role, transfer.bytes, transfer.ranks, transfer.ranks * times_,
               Seconds(recorded), Seconds(scaled)});
         return scaled;
@@ -50,7 +45,32 @@ public:
     std::size_t unchanged = 0;
 
 private:
-    // Members stand as far apart as those that were recorded.
+    // What the constants say of one transfer in the recorded and in the larger group, in s.
+    struct BothTimes {
+        double before = 0;
+        double after = 0;
+        bool apart = false; // only one of them crosses domains
+    };
+
+    // Worked out once for each group, kind and size: groups may be of many ranks.
+    const BothTimes& expected_of(const TraceTransfer& transfer)
+    {
+        const auto [at, fresh] =
+            expected_.try_emplace({transfer.group, transfer.ranks, *transfer.kind, transfer.bytes});
+        if (fresh) {
+            const GroupShape before = shape_of(transfer, transfer.ranks);
+            const GroupShape after = shape_of(transfer, transfer.ranks * times_);
+            const auto seconds = [&](const GroupShape& shape) {
+                return cost_.collective(*transfer.kind, Bytes(transfer.bytes), shape, Backend::nccl)
+                    .total.value();
+            };
+            at->second = {seconds(before), seconds(after),
+                          (before.domains > 1) != (after.domains > 1)};
+        }
+        return at->second;
+    }
+
+    // Members stand as far apart as those that were recorded, as far as the cluster reaches.
     GroupShape shape_of(const TraceTransfer& transfer, int ranks) const
     {
         const JobTraceGroup* const group = job_.group_of(transfer);
@@ -60,6 +80,7 @@ private:
         for (std::size_t i = 1; i < members.size(); ++i)
             stride = std::max(1, i == 1 ? members[i] - members[i - 1]
                                         : std::min(stride, members[i] - members[i - 1]));
+        stride = std::clamp((topology_.device_count() - 1) / std::max(1, ranks - 1), 1, stride);
         std::vector<DeviceId> devices;
         for (int i = 0; i < ranks; ++i)
             devices.push_back(make_id<DeviceId>(to_size(i * stride)));
@@ -80,6 +101,7 @@ private:
     int times_;
     const Topology& topology_;
     const CostModel& cost_;
+    std::map<std::tuple<std::string, int, CollectiveKind, std::uint64_t>, BothTimes> expected_;
 };
 
 Problems refusal(const JobTrace& job, std::string message, std::string hint)
@@ -93,15 +115,23 @@ Problems flaws_of_question(const JobTrace& job, int ranks, const Topology& topol
         return refusal(job, "does not say how many ranks the job had",
                        "record with PyTorch 2.2 or later");
     if (ranks <= *job.world || ranks % *job.world != 0)
-        return refusal(
-            job, fmt::format("{} ranks are no multiple of the {} that ran", ranks, *job.world),
-            fmt::format("{} or {}", *job.world * std::max(2, ranks / *job.world),
-                        *job.world * (std::max(2, ranks / *job.world) + 1)));
+        return refusal(job,
+                       fmt::format("{} ranks are {} the {} that ran", ranks,
+                                   ranks > *job.world ? "no multiple of" : "no more than",
+                                   *job.world),
+                       fmt::format("{} or {}", *job.world * std::max(2, ranks / *job.world),
+                                   *job.world * (std::max(2, ranks / *job.world) + 1)));
     if (topology.device_count() < ranks)
         return refusal(job,
                        fmt::format("{} ranks need more than the {} devices of the cluster", ranks,
                                    topology.device_count()),
                        "--topology with more nodes");
+    for (const JobTraceGroup& group : job.groups)
+        if (group.ranks > *job.world)
+            return refusal(job,
+                           fmt::format("process group \"{}\" has {} ranks, the job has {}",
+                                       group.name, group.ranks, *job.world),
+                           "record all ranks of the job in one run");
     const bool grows = std::any_of(job.groups.begin(), job.groups.end(), [](const auto& group) {
         return group.ranks > 1 && group.role && is_data_parallel(*group.role);
     });

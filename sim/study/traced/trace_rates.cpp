@@ -155,6 +155,26 @@ Problems too_fast(const RateFit& fit, const std::string& trace)
     return {};
 }
 
+// Nor does any rate that can be believed explain a class of weight that was recorded in half the
+// time or less: then the recorded kernels are smaller than the scenario's.
+Problems too_little(const std::vector<TracedClass>& classes, const std::string& trace)
+{
+    constexpr double most_left = 2;
+    constexpr double of_weight = 0.1; // of the recorded time of all classes
+    Seconds recorded;
+    for (const TracedClass& one : classes)
+        recorded += one.recorded;
+    for (const TracedClass& one : classes)
+        if (one.recorded >= of_weight * recorded && one.after > most_left * one.recorded)
+            return {{trace, 0, "",
+                     fmt::format("is not of the scenario's job: {} were recorded {:.1f} times as "
+                                 "fast as the scenario's, at rates that can be believed",
+                                 one.title, one.after / one.recorded),
+                     "trainyard import trace FILE ... --against SCENARIO shows what differs",
+                     Severity::error}};
+    return {};
+}
+
 Json profile_with(const Json& base, const RateFit& fit, const std::string& name,
                   const std::string& trace)
 {
@@ -212,6 +232,8 @@ Checked<TraceFit> fit_trace(const RunSummary& recorded, const ScenarioFile& scen
     for (const std::size_t c : problem.chosen)
         out.classes.push_back({title_of_class(c), Seconds(before->recorded[c]),
                                Seconds(before->simulated[c]), Seconds(after->simulated[c])});
+    if (Problems problems = too_little(out.classes, trace); !problems.empty())
+        return tl::unexpected(std::move(problems));
     out.recorded = recorded.step;
     out.before = before->step;
     out.after = after->step;

@@ -154,9 +154,10 @@ void line_up(const ExecutionTrace& trace, const Nesting& nesting, const std::vec
     out.steps.back().span.end = now; // the last op may take no time
     // The profiler's last step may end before anything is done in it.
     std::erase_if(out.steps, [&](const TraceStep& step) {
-        return std::none_of(out.ops.begin(), out.ops.end(), [&](const TraceOp& op) {
-            return op.span.start >= step.span.start && op.span.start < step.span.end;
-        });
+        const auto first =
+            std::lower_bound(out.ops.begin(), out.ops.end(), step.span.start,
+                             [](const TraceOp& op, TraceTime t) { return op.span.start < t; });
+        return first == out.ops.end() || first->span.start >= step.span.end;
     });
 }
 

@@ -212,7 +212,7 @@ void ExecutionBuilder::add_groups(const NodeDraft& draft)
                 if (rank.is_integer() && rank.as_integer() >= 0)
                     group.ranks.push_back(
                         small_count(static_cast<std::uint64_t>(rank.as_integer())));
-        if (group.purpose == "default_pg")
+        if (group.purpose == "default_pg" && group.size > 0)
             trace_.world = group.size;
         group_names_[count_of("backend_id")] = group.name;
         trace_.groups.push_back(std::move(group));

@@ -129,6 +129,18 @@ TEST_CASE("a recording like the simulation changes nothing")
     CHECK(fit->before == fit->after);
 }
 
+TEST_CASE("a recording of far less work is of another job, whatever the rates")
+{
+    TracedJob job;
+    RunSummary run = recording_of(job.with(std::vector<double>(own_rates().size(), 0.0)));
+    for (Seconds& time : run.ranks.front().work)
+        time = 0.03 * time;
+    const Checked<TraceFit> fit =
+        fit_trace(run, job.file, job.base, job.session, "mine", "rank0.json");
+    REQUIRE(!fit);
+    CHECK_THAT(fit.error().front().message, ContainsSubstring("not of the scenario's job"));
+}
+
 TEST_CASE("a recording of nothing tells no rate, one of another job is not compared")
 {
     TracedJob job;

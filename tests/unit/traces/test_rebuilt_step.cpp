@@ -145,3 +145,11 @@ TEST_CASE("ops that none of the known ranks ran take what others of their work t
     CHECK(step->unknown == 1);
     CHECK_THAT(step->ranks[1].rebuilt.value(), WithinRel(40e-6, 0.01));
 }
+
+TEST_CASE("a step that takes no time is not rebuilt")
+{
+    const Checked<RebuiltStep> step =
+        rebuilt({WrittenTrace().step(1, 0, 0).kernel("gemm", 0, 0)}, {{0}, {}});
+    REQUIRE(!step);
+    CHECK_THAT(step.error().front().message, ContainsSubstring("no time"));
+}

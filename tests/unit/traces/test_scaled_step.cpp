@@ -68,10 +68,25 @@ TEST_CASE("what cannot be scaled is refused")
         REQUIRE(!step);
         return step.error().front().message;
     };
-    CHECK_THAT(message(scaled(summing(50), 2)), ContainsSubstring("no multiple of the 2"));
+    CHECK_THAT(message(scaled(summing(50), 2)), ContainsSubstring("no more than the 2"));
     CHECK_THAT(message(scaled(summing(50), 7)), ContainsSubstring("no multiple of the 2"));
     CHECK_THAT(message(scaled(summing(50), 130)), ContainsSubstring("more than the 128 devices"));
     WrittenTrace alone(0, 1);
     alone.step(1, 0, 100).kernel("gemm", 0, 100);
     CHECK_THAT(message(scaled({alone}, 8)), ContainsSubstring("no process group"));
+    WrittenTrace nowhere(0, 0);
+    nowhere.step(1, 0, 150).kernel("gemm", 0, 100).all_reduce(100, 50, 1'000'000);
+    CHECK_THAT(message(scaled({nowhere}, 8)), ContainsSubstring("how many ranks"));
+    WrittenTrace too_many(0, 1);
+    too_many.step(1, 0, 150).kernel("gemm", 0, 100).all_reduce(100, 50, 1'000'000);
+    CHECK_THAT(message(scaled({too_many}, 8)), ContainsSubstring("has 2 ranks, the job has 1"));
+}
+
+TEST_CASE("groups whose ranks lie far apart stay within the cluster")
+{
+    WrittenTrace far(0, 4);
+    far.step(1, 0, 150).kernel("gemm", 0, 100).all_reduce(100, 50, 1'000'000, "[0, 3]");
+    const Checked<ScaledStep> step = scaled({far}, 128);
+    REQUIRE(step);
+    CHECK(step->transfers[0].scaled_ranks == 64);
 }

@@ -47,8 +47,9 @@ public:
     {
         return host("user_annotation", fmt::format("ProfilerStep#{}", number), start, length);
     }
-    // A collective of ranks 0 and 1 with `elements` floats.
-    WrittenTrace& all_reduce(double start, double length, int elements)
+    // A collective of two ranks with `elements` floats.
+    WrittenTrace& all_reduce(double start, double length, int elements,
+                             const std::string& ranks = "[0, 1]")
     {
         return kernel(
             "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", start,
@@ -56,8 +57,8 @@ public:
             fmt::format(", \"Collective name\": \"allreduce\", \"In msg nelems\": {0}, \"Out msg "
                         "nelems\": {0}, \"Group size\": 2, \"dtype\": \"Float\", \"Process Group "
                         "Name\": \"0\", \"Process Group Description\": \"default_pg\", \"Process "
-                        "Group Ranks\": \"[0, 1]\"",
-                        elements),
+                        "Group Ranks\": \"{1}\"",
+                        elements, ranks),
             24);
     }
 
