@@ -157,11 +157,10 @@ std::uint8_t Ledger::awaited(const LaneTimes& times, const FlatOp& op, Time now)
     }
     if (op.by_itself)
         return no_stream;
-    // The host stands at the first barrier that is not over.
-    for (std::size_t b = 0; b < op.segment; ++b)
-        if (!is_over(barriers_[b]))
-            return barriers_[b].stream;
-    return no_stream;
+    // The host stands at the first barrier that is not over; they are over in their order.
+    const auto end = barriers_.begin() + static_cast<std::ptrdiff_t>(op.segment);
+    const auto at = std::partition_point(barriers_.begin(), end, is_over);
+    return at == end ? no_stream : at->stream;
 }
 
 Time Ledger::next_change(const LaneTimes& times, Time now) const
