@@ -183,10 +183,14 @@ int run_import(const ImportOptions& options)
         return refuse_file(file, "is compressed",
                            "unpack it first: gunzip; a profiler's trace is read as it is: "
                            "trainyard import trace FILE");
-    if (!kind && !job_kind && recognise_import(text).empty())
+    const bool sought = !kind && !job_kind;
+    if (sought && recognise_import(text).empty())
         job_kind = recognise_job(text);
-    if (const auto why = kind ? std::nullopt : why_no_job(text); why && !job_kind)
-        return refuse_file(file, *why, "");
+    if (const auto why = kind ? std::nullopt : why_no_job(text); why && (sought || !job_kind))
+        return refuse_file(file, *why,
+                           job_kind ? "a kind before it reads it as if it trained: trainyard "
+                                      "import megatron FILE"
+                                    : "");
     if (job_kind)
         return import_job_file({*job_kind, file, text, options.output, options.json},
                                job_options(options));

@@ -103,11 +103,34 @@ std::string_view one_of(const Arguments& arguments, std::initializer_list<std::s
     return found == names.end() ? *names.begin() : *found;
 }
 
+// What else holds back weights or shrinks them, which is flagged.
+void flag_frozen(Arguments& arguments, ArgumentValues& values, JobDraft& draft)
+{
+    for (const std::string_view name :
+         {"--use-4bit-quantization", "--use-8bit-quantization", "--load-in-4bit", "--load-in-8bit",
+          "--q-lora", "--quantization-bit", "--quant-bits", "--bits"})
+    {
+        const Argument* const argument = arguments.find(name);
+        if (argument == nullptr)
+            continue;
+        const std::string value = argument->values.empty() ? "true" : argument->values.front();
+        if (value == "true" || value == "True" || value == "4" || value == "8")
+            draft.flag(fmt::format("{}: frozen weights in fewer bits are not modelled, taken in "
+                                   "the format of training",
+                                   argument->text()));
+    }
+    if (const auto tokens = values.whole("--pre-seq-len"))
+        draft.flag(fmt::format("--pre-seq-len {}: a trained prefix is not modelled, all parameters "
+                               "are trained",
+                               *tokens));
+}
+
 } // namespace
 
 void read_adapters(Arguments& arguments, JobDraft& draft, const AdapterDefaults& defaults)
 {
     ArgumentValues values(arguments, draft);
+    flag_frozen(arguments, values, draft);
     const std::string_view name = one_of(arguments, {"--lora-r", "--lora-rank", "--lora-dim"});
     auto rank = values.whole(name);
     const std::string tuned =

@@ -108,6 +108,19 @@ void take_variable_size(const std::string& name, const Launch& launch, JobDraft&
     }
 }
 
+// A program that Python starts without a launcher, in a world of one, has one GPU.
+void take_lone_process(const Launch& launch, const ShellScript& script, JobDraft& draft)
+{
+    const auto found = script.variables.find("WORLD_SIZE");
+    if (!launch.launcher.empty() || launch.program.empty() || draft.size.nodes ||
+        draft.size.gpus_per_node || found == script.variables.end() ||
+        found->second.values.size() != 1 || found->second.values.front().text != "1")
+        return;
+    draft.size.nodes = 1;
+    draft.size.gpus_per_node = 1;
+    draft.understand({found->second.values.front().line(), "WORLD_SIZE=1"}, "the launch");
+}
+
 // Settings in YAML or JSON, not a script.
 bool is_tree(std::string_view text)
 {
@@ -167,6 +180,7 @@ std::optional<Launch> read_launch(const std::string& text, JobContext& context)
     }
     for (const char* const name : {"NNODES", "NPROC_PER_NODE"})
         take_variable_size(name, *launch, draft);
+    take_lone_process(*launch, *script, draft);
     if (launch->cut)
         draft.flag(
             fmt::format("line {}: a comment among its continued lines ends the launch there; "

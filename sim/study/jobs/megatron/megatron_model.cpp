@@ -4,6 +4,7 @@
 #include "sim/study/jobs/megatron/megatron.h"
 #include "sim/study/jobs/megatron/megatron_forms.h"
 #include "sim/study/jobs/megatron/megatron_layout.h"
+#include "sim/study/jobs/megatron/vocabulary_name.h"
 #include "sim/study/jobs/named_model.h"
 
 #include <algorithm>
@@ -189,14 +190,21 @@ private:
 
     void vocabulary()
     {
-        const std::string type = values_.text("--tokenizer-type");
+        std::string type = values_.text("--tokenizer-type");
+        if (type.empty() && (is_bert(reader_) || is_t5(reader_)))
+            type = "BertWordPieceLowerCase"; // the default of those programs
         if (const auto size = values_.whole("--vocab-size"))
             take("--vocab-size", model_.vocabulary, *size, "vocabulary");
         else if (const auto padded = values_.whole("--padded-vocab-size"))
             take("--padded-vocab-size", model_.vocabulary, *padded, "vocabulary");
         else if (const auto words = published_vocabulary())
             take("--tokenizer-model", model_.vocabulary, *words, "vocabulary");
-        else {
+        else if (const auto named = vocabulary_in_name(); named > 0) {
+            model_.vocabulary = named;
+            draft_.assume(fmt::format("vocabulary {}, as the tokenizer's file is called (--set "
+                                      "model.vocabulary=128256 says another)",
+                                      model_.vocabulary));
+        } else {
             const auto* const known =
                 std::find_if(tokenizers.begin(), tokenizers.end(),
                              [&](const Tokenizer& tokenizer) { return tokenizer.type == type; });
@@ -237,6 +245,15 @@ private:
         const std::optional<Model> model = named.empty() ? std::nullopt : shipped_model(named);
         const auto* const layers = model ? std::get_if<Transformer>(&model->architecture) : nullptr;
         return layers == nullptr ? std::nullopt : std::optional(layers->vocabulary);
+    }
+
+    // Of what the tokenizer's file is called; 0 where that says nothing.
+    std::int64_t vocabulary_in_name() const
+    {
+        for (const Argument& one : reader_.arguments.unseen()) // else it stays one of the data
+            if (one.name == "--tokenizer-model" || one.name == "--tokenizer-name-or-path")
+                return vocabulary_named(one.text());
+        return 0;
     }
 
     void predictions()

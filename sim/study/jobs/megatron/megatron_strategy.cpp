@@ -112,8 +112,10 @@ private:
 
     void stages()
     {
-        if (const std::string layout = values_.text("--pipeline-model-parallel-layout");
-            !layout.empty()) {
+        std::string layout = values_.text("--pipeline-model-parallel-layout");
+        if (layout.size() > 2 && layout.front() == '\'' && layout.back() == '\'')
+            layout = layout.substr(1, layout.size() - 2); // Primus reads its values as YAML
+        if (!layout.empty()) {
             from_layout(layout);
             return;
         }

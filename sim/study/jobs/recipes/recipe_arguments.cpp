@@ -76,9 +76,11 @@ private:
     std::vector<std::string> as_words(std::string_view said) const
     {
         const bool place = said.find_first_of("{<") != std::string_view::npos; // of a template
-        if (dialect_.mark != "MODEL_ARGS" || place || said.find(' ') == std::string_view::npos)
+        const bool list = said.starts_with('[') && said.ends_with(']');
+        if (dialect_.mark != "MODEL_ARGS" || place ||
+            (!list && said.find(' ') == std::string_view::npos))
             return {std::string(said)};
-        if (said.starts_with('[') && said.ends_with(']'))
+        if (list)
             said = said.substr(1, said.size() - 2);
         std::vector<std::string> out;
         while (!said.empty()) {

@@ -100,21 +100,29 @@ private:
         };
         const bool half = enabled("fp16");
         const bool brain = enabled("bf16") || enabled("bfloat16");
-        const Json* stated = settings_.find("bf16.enabled");
+        const char* const brain_name =
+            settings_.find("bf16.enabled") != nullptr ? "bf16.enabled" : "bfloat16.enabled";
+        const auto left_open = [&](std::string_view name) {
+            const Json* const stated = settings_.find(name);
+            return stated != nullptr && !stated->is_bool();
+        };
         if (half && brain)
             draft_.refuse(settings_.origin("fp16.enabled"), "bf16 is enabled too",
                           "enable one of them");
         else if (half)
             take("fp16.enabled", training_.precision, Precision::fp16, "training.precision");
         else if (brain)
-            take(stated != nullptr ? "bf16.enabled" : "bfloat16.enabled", training_.precision,
-                 Precision::bf16, "training.precision");
-        else if (!after_trainer_ && (stated == nullptr || stated->is_bool())) {
-            training_.precision = Precision::fp32;
-            draft_.assume("fp32: neither fp16 nor bf16 is enabled");
-        } else
+            take(brain_name, training_.precision, Precision::bf16, "training.precision");
+        else if (after_trainer_ || left_open(brain_name))
             draft_.assume(fmt::format("{}: bf16.enabled is left to the trainer",
                                       to_name(training_.precision)));
+        else if (left_open("fp16.enabled")) {
+            training_.precision = Precision::fp16;
+            draft_.assume("fp16: fp16.enabled is left to the trainer, and bf16 is not in it");
+        } else {
+            training_.precision = Precision::fp32;
+            draft_.assume("fp32: neither fp16 nor bf16 is enabled");
+        }
         if (const auto type = settings_.text("communication_data_type", draft_))
             take("communication_data_type", training_.fp32_gradients,
                  *type == "fp32" || *type == "torch.float32", "training.fp32_gradients");

@@ -176,7 +176,11 @@ private:
               "--seq-length", "--seq-len", "--cutoff-len", "--sequence-len", "--max-seq-len",
               "--context-length", "--sequence-length", "--max-source-length"})
             if (const auto length = values_.whole(name)) {
-                take(name, training_.sequence_length, *length, "training.sequence_length");
+                const std::int64_t answer =
+                    name == "--max-source-length"
+                        ? values_.whole("--max-target-length").value_or(0) // of a decoder alone
+                        : 0;
+                take(name, training_.sequence_length, *length + answer, "training.sequence_length");
                 return;
             }
         const auto* const layers =

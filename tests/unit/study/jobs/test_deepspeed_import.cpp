@@ -138,3 +138,18 @@ TEST_CASE("a DeepSpeed configuration that leaves its batch to others has DeepSpe
         CHECK(says(job.notes.assumed, "train_micro_batch_size_per_gpu 1, DeepSpeed's default"));
     }
 }
+
+TEST_CASE("a format that DeepSpeed leaves to its trainer is that of the switch, by either name")
+{
+    const auto precision = [](const std::string& formats) {
+        return config(R"({"train_batch_size": 8, )" + formats + "}").job.training.precision;
+    };
+    CHECK(precision(R"("bfloat16": {"enabled": "auto"})") == Precision::bf16);
+    CHECK(precision(R"("bfloat16": {"enabled": true})") == Precision::bf16);
+    CHECK(precision(R"("fp16": {"enabled": "auto"})") == Precision::fp16);
+    CHECK(precision(R"("fp16": {"enabled": "auto"}, "bf16": {"enabled": "auto"})") ==
+          Precision::bf16);
+    CHECK(precision(R"("fp16": {"enabled": "auto"}, "bf16": {"enabled": false})") ==
+          Precision::fp16);
+    CHECK(precision(R"("fp16": {"enabled": false})") == Precision::fp32);
+}

@@ -507,3 +507,62 @@ TEST_CASE("a published model may be started with other layers, on as many GPUs a
                           return note.find("fewer than its experts need") != std::string::npos;
                       }));
 }
+
+TEST_CASE("a vocabulary that no argument states is the program's, or what its file is called")
+{
+    const auto vocabulary = [](const std::string& program, const std::string& more) {
+        return model_of(imported(JobKind::megatron,
+                                 "torchrun --nproc_per_node 8 " + program +
+                                     " --num-layers 4 --hidden-size 256 --num-attention-heads 4 "
+                                     "--seq-length 512 --max-position-embeddings 512 "
+                                     "--micro-batch-size 1 --global-batch-size 8 --bf16 " +
+                                     more,
+                                 on_h100(1)))
+            .vocabulary;
+    };
+    CHECK(vocabulary("pretrain_gpt.py", "") == 50257);
+    CHECK(vocabulary("pretrain_bert.py", "") == 30522);
+    CHECK(vocabulary("pretrain_bert.py", "--tokenizer-type BertWordPieceCase") == 28996);
+    CHECK(vocabulary("pretrain_gpt.py", "--tokenizer-type SentencePieceTokenizer "
+                                        "--tokenizer-model /data/words_2_256k.model") == 256000);
+    CHECK(vocabulary("pretrain_gpt.py", "--tokenizer-type Llama2Tokenizer --tokenizer-model "
+                                        "${HOME_DIR}/tokenizer-100k.ver3.0b1.model") == 100000);
+    CHECK(vocabulary("pretrain_gpt.py", "--tokenizer-type Llama2Tokenizer --tokenizer-model "
+                                        "/data/4k/bank16k2/8192k/tokenizer.model") == 32000);
+    CHECK(vocabulary("pretrain_gpt.py", "--tokenizer-model words_64k --vocab-size 512") == 512);
+}
+
+TEST_CASE("Python alone in a world of one has one GPU")
+{
+    const auto ranks = [](const std::string& script) {
+        JobImportOptions options = on_h100(1);
+        options.cluster.nodes.reset();
+        options.cluster.gpus_per_node.reset();
+        return imported(JobKind::megatron,
+                        script + " pretrain_gpt.py --num-layers 4 --hidden-size 256 "
+                                 "--num-attention-heads 4 --seq-length 512 --micro-batch-size 1 "
+                                 "--max-position-embeddings 512 --global-batch-size 8 --bf16\n",
+                        options)
+            .job.strategy.dp;
+    };
+    CHECK(ranks("RANK=0\nWORLD_SIZE=1\npython") == 1);
+    CHECK(ranks("WORLD_SIZE=${WORLD_SIZE:-1}\npython") == 1);
+    CHECK(ranks("python") == 8);
+    CHECK(ranks("WORLD_SIZE=1\nsrun python") == 8);
+    CHECK(ranks("WORLD_SIZE=1\ntorchrun --nproc_per_node 4") == 4);
+}
+
+TEST_CASE("a list of one in a test of Megatron-LM is that one, and a layout may be quoted twice")
+{
+    const ImportedJob job = imported(
+        JobKind::megatron,
+        "MODEL_ARGS:\n  --num-layers: 8\n  --hidden-size: 1024\n  --num-attention-heads: 16\n"
+        "  --seq-length: 1024\n  --max-position-embeddings: 1024\n  --micro-batch-size: 1\n"
+        "  --global-batch-size: 8\n  --bf16: true\n  --recompute-granularity: selective\n"
+        "  --recompute-modules: \"[core_attn]\"\n  --pipeline-model-parallel-size: 2\n"
+        "  --pipeline-model-parallel-layout: \"'Et*3|t*5,L'\"\n",
+        on_h100(1));
+    CHECK(job.job.training.recompute_modules == std::vector{RecomputeModule::core_attn});
+    CHECK(job.job.strategy.pp == 2);
+    CHECK(says(job.notes.understood, "'Et*3|t*5,L'"));
+}

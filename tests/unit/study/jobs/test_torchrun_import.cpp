@@ -220,3 +220,31 @@ TEST_CASE("a launch without an argument known here is told, a command that is no
                      llama_on_h100())
               .message == "submit: starts something, and none of its arguments is known here");
 }
+
+TEST_CASE("the source and the target of a decoder are one sequence")
+{
+    const auto length = [](const std::string& words) {
+        return imported(JobKind::torchrun, "torchrun --nproc_per_node 8 train.py --bf16 " + words,
+                        llama_on_h100())
+            .job.training.sequence_length;
+    };
+    CHECK(length("--max_source_length 64 --max_target_length 192") == 256);
+    CHECK(length("--max_source_length 64") == 64);
+    CHECK(length("--max_seq_length 512 --max_target_length 192") == 512);
+}
+
+TEST_CASE("frozen weights in fewer bits and trained prefixes are flagged")
+{
+    const auto flagged = [](const std::string& words) {
+        return imported(JobKind::torchrun,
+                        "torchrun --nproc_per_node 8 train.py --bf16 --max_length 512 " + words,
+                        llama_on_h100())
+            .notes.flagged;
+    };
+    CHECK(says(flagged("--lora_r 8 --use_4bit_quantization True"), "frozen weights in fewer bits"));
+    CHECK(says(flagged("--lora_r 8 --load_in_8bit"), "frozen weights in fewer bits"));
+    CHECK(says(flagged("--pre_seq_len 128 --quantization_bit 4"), "frozen weights in fewer bits"));
+    CHECK(says(flagged("--pre_seq_len 128"), "a trained prefix is not modelled"));
+    CHECK(flagged("--lora_r 8 --use_4bit_quantization False").empty());
+    CHECK(flagged("--lora_r 8 --bits 16").empty());
+}
