@@ -48,7 +48,7 @@ Checked<std::shared_ptr<const Profile>> ChangedProfiles::with(std::span<const do
     return made;
 }
 
-Checked<double> RateTrials::time(const ScenarioFile& question, std::span<const double> rates)
+Checked<Outcome> RateTrials::outcome(const ScenarioFile& question, std::span<const double> rates)
 {
     const Checked<std::shared_ptr<const Profile>> constants = profiles_->with(rates);
     if (!constants)
@@ -57,10 +57,14 @@ Checked<double> RateTrials::time(const ScenarioFile& question, std::span<const d
     asked.constants = *constants;
     SimulateRequest request;
     request.memory = AllocatorView::nobody;
-    const Checked<Outcome> outcome = session_.simulate(asked, request);
-    if (!outcome)
-        return tl::unexpected(outcome.error());
-    return outcome->step_time.value.value();
+    return session_.simulate(asked, request);
+}
+
+Checked<double> RateTrials::time(const ScenarioFile& question, std::span<const double> rates)
+{
+    return outcome(question, rates).map([](const Outcome& of) {
+        return of.step_time.value.value();
+    });
 }
 
 bool RateTrials::fits(const ScenarioFile& question)

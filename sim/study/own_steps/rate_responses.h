@@ -37,7 +37,10 @@ public:
 
     const Json& base() const { return profiles_->base(); }
 
-    // Step time in s with the rates (all of own_rates()) changed by these logarithms.
+    // The question with the rates (all of own_rates()) changed by these logarithms, memory unasked.
+    Checked<Outcome> outcome(const ScenarioFile& question, std::span<const double> rates);
+
+    // Its step time in s.
     Checked<double> time(const ScenarioFile& question, std::span<const double> rates);
 
     // The same with how it answers, around these rates.

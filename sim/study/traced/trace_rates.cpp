@@ -54,20 +54,13 @@ class TraceProblem {
 public:
     TraceProblem(const RunSummary& recorded, const ScenarioFile& scenario, const Json& base,
                  Session& session, const WorkControl& work)
-        : recorded_(recorded), scenario_(scenario), profiles_(base), session_(session), work_(work)
+        : recorded_(recorded), scenario_(scenario), trials_(session, base), work_(work)
     {}
 
     Checked<BothTimes> at(std::span<const double> rates)
     {
         work_.check();
-        const Checked<std::shared_ptr<const Profile>> constants = profiles_.with(rates);
-        if (!constants)
-            return tl::unexpected(constants.error());
-        ScenarioFile asked = scenario_;
-        asked.constants = *constants;
-        SimulateRequest request;
-        request.memory = AllocatorView::nobody;
-        const Checked<Outcome> outcome = session_.simulate(asked, request);
+        const Checked<Outcome> outcome = trials_.outcome(scenario_, rates);
         if (!outcome)
             return tl::unexpected(outcome.error());
         BothTimes out;
@@ -114,7 +107,7 @@ public:
         for (std::size_t k = 0; k < moved.size(); ++k) {
             for (StepResponse& response : out)
                 response.shares.push_back(0);
-            if (!stands_in(own_rates()[k], profiles_.base()))
+            if (!stands_in(own_rates()[k], trials_.base()))
                 continue;
             moved[k] += nudge;
             const Checked<BothTimes> there = at(moved);
@@ -133,8 +126,7 @@ public:
 private:
     const RunSummary& recorded_;
     const ScenarioFile& scenario_;
-    ChangedProfiles profiles_;
-    Session& session_;
+    RateTrials trials_;
     const WorkControl& work_;
 };
 

@@ -128,8 +128,8 @@ TEST_CASE("shares of a space are the space, however many")
         const SearchBase base =
             search_base(shipped(scenario, {{"training.global_batch", "64"}})).value();
         SearchSpace space = usual_space(base.file.scenario, base.facts);
-        REQUIRE(restrict(space, parse_axis("strategy.vpp=1,2,3").value()).empty());
-        REQUIRE(restrict(space, parse_axis("training.recompute=none,full").value()).empty());
+        REQUIRE(restrict(space, parse_axis("strategy.vpp=1,2").value()).empty());
+        REQUIRE(restrict(space, parse_axis("training.recompute=none").value()).empty());
         const Bytes room = scaled(device_memory(base.parts.cost->profile()).capacity, 0.7);
         const PossibleLayouts whole = possible_layouts(space, base, room, {});
         CHECK(whole.points() == space.points());
