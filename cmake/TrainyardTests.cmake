@@ -20,15 +20,10 @@ endif()
 message(STATUS "Test suite: with Catch2 ${Catch2_VERSION}")
 include(Catch)
 
-# What is tested is optimised in full; tests themselves only so far that they build quickly.
-set(TRAINYARD_TEST_OPTIMISATION "-O1" CACHE STRING "Optimisation of the tests' own code in Release")
-mark_as_advanced(TRAINYARD_TEST_OPTIMISATION)
-
 # The test runner's main, compiled once.
 add_library(trainyard_test_main OBJECT ${PROJECT_SOURCE_DIR}/tests/main.cpp)
 target_link_libraries(trainyard_test_main PUBLIC trainyard::options Catch2::Catch2)
-target_compile_options(trainyard_test_main PRIVATE
-    $<$<CONFIG:Release>:${TRAINYARD_TEST_OPTIMISATION}>)
+target_compile_options(trainyard_test_main PRIVATE $<$<CONFIG:Release>:-O1>)
 target_compile_definitions(trainyard_test_main PUBLIC
     TRAINYARD_CATCH2_MAJOR=${Catch2_VERSION_MAJOR})
 
@@ -38,18 +33,16 @@ if(TRAINYARD_FROM_SCRATCH)
     add_library(trainyard_test_headers OBJECT ${PROJECT_BINARY_DIR}/precompiled.cpp)
     target_link_libraries(trainyard_test_headers PRIVATE
         trainyard_test_main trainyard::warnings fmt::fmt tl::expected)
-    target_compile_options(trainyard_test_headers PRIVATE
-        $<$<CONFIG:Release>:${TRAINYARD_TEST_OPTIMISATION}>)
     target_precompile_headers(trainyard_test_headers PRIVATE
         ${PROJECT_SOURCE_DIR}/tests/catch.h <algorithm> <array> <cmath> <filesystem> <functional>
         <map> <memory> <optional> <set> <span> <string> <vector> <fmt/format.h> <tl/expected.hpp>)
 endif()
 
-# How tests are compiled.
+# How tests are compiled: what is tested is optimised in full, they themselves only so far that they
+# build quickly.
 function(trainyard_compiled_as_test target)
     target_link_libraries(${target} PRIVATE trainyard_test_main trainyard::warnings)
-    target_compile_options(${target} PRIVATE
-        $<$<CONFIG:Release>:${TRAINYARD_TEST_OPTIMISATION}>)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
     if(TRAINYARD_FROM_SCRATCH)
         target_precompile_headers(${target} REUSE_FROM trainyard_test_headers)
     endif()
