@@ -33,8 +33,7 @@ Checked<TraceFit> fit_of(const FitTraceCommand& command, const std::string& name
         stated_constants(scenario->file, scenario->outcome.cost->profile());
     if (!base)
         return tl::unexpected(base.error());
-    const std::string trace = std::filesystem::path(command.files.front()).filename().string();
-    return fit_trace(run, scenario->file, to_json(*base), session, name, trace,
+    return fit_trace(run, scenario->file, to_json(*base), session, name, command.files.front(),
                      {&interrupt_flag(), {}});
 }
 

@@ -134,11 +134,37 @@ std::vector<std::string> kinds_to_import()
     return names;
 }
 
+// An option that says nothing of a trace, as it is called; or none.
+std::optional<std::string_view> useless_for_traces(const ImportOptions& options)
+{
+    if (!options.job.changes.empty() && options.against.empty())
+        return "--set without --against";
+    if (!options.job.model.empty())
+        return "--model";
+    if (!options.job.definitions.empty())
+        return "--define";
+    if (options.nodes > 0)
+        return "--nodes";
+    if (options.ranks > 0)
+        return "--ranks";
+    if (!options.collective.empty())
+        return "--collective";
+    if (!options.device.empty())
+        return "--device";
+    if (!options.csv.empty())
+        return "--csv";
+    return std::nullopt;
+}
+
 int run_import(const ImportOptions& options)
 {
     if (!options.trace.empty() && options.against.empty())
         return refuse_file(options.trace, "would hold one step alone", "add --against SCENARIO");
-    if (options.words.size() > 1 && options.words.front() == trace_kind)
+    if (options.words.size() > 1 && options.words.front() == trace_kind) {
+        if (const auto useless = useless_for_traces(options))
+            return refuse_file(options.words[1],
+                               fmt::format("is a trace, of which {} says nothing", *useless),
+                               "leave it out");
         return import_trace_files({{options.words.begin() + 1, options.words.end()},
                                    options.output,
                                    options.job.topology,
@@ -149,6 +175,7 @@ int run_import(const ImportOptions& options)
                                    options.job.changes,
                                    options.trace,
                                    options.json});
+    }
     if (options.scale_to > 0 || !options.against.empty())
         return refuse_file(options.words.back(),
                            fmt::format("is not read as a trace, which --{} is for",

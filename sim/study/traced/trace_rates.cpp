@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 namespace trainyard {
 namespace {
@@ -231,7 +232,7 @@ Checked<TraceFit> fit_trace(const RunSummary& recorded, const ScenarioFile& scen
     out.after = after->step;
     out.recorded_kernels = before->recorded_kernels;
     out.simulated_kernels = before->simulated_kernels;
-    out.profile = profile_with(base, *fit, name, trace);
+    out.profile = profile_with(base, *fit, name, std::filesystem::path(trace).filename().string());
     out.rates = std::move(*fit);
     return out;
 }
