@@ -51,6 +51,8 @@ public:
         const std::uint32_t at = op != none ? op : call;
         if (at == none)
             return out;
+        if (trace_.on_host) // a core is given its work when it does it
+            out.issued = event.span.start;
         const HostPlace& place = places_[at];
         out.phase = place.phase;
         out.message = place.message;

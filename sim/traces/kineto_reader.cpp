@@ -2,6 +2,7 @@
 
 #include "sim/base/json_syntax.h"
 #include "sim/traces/event_draft.h"
+#include "sim/traces/host_ops.h"
 #include "sim/traces/json_stream.h"
 #include "sim/traces/kineto_header.h"
 #include "sim/traces/list_text.h"
@@ -232,12 +233,13 @@ Checked<std::vector<RankTrace>> read_kineto(TraceBytes& bytes)
                         "a trace that torch.profiler exported is expected (events of the "
                         "categories cpu_op, kernel, cuda_runtime, ...), or an execution trace"));
     std::vector<RankTrace> ranks = events.take_ranks();
-    std::erase_if(ranks, [](const RankTrace& rank) { return rank.device_events.empty(); });
+    std::erase_if(
+        ranks, [](RankTrace& rank) { return rank.device_events.empty() && !take_host_ops(rank); });
     if (ranks.empty())
         return tl::unexpected(
-            one_problem(file, "holds no event of a GPU",
-                        "profile with ProfilerActivity.CUDA; traces of the host alone, or of "
-                        "other accelerators, do not tell where a step's time goes"));
+            one_problem(file, "holds no event of a GPU, nor an op that the host's cores computed",
+                        "profile with ProfilerActivity.CUDA; the host's part of a GPU's job, or of "
+                        "another accelerator's, does not tell where a step's time goes"));
     return ranks;
 }
 

@@ -1,5 +1,6 @@
 #include "sim/traces/rank_activity.h"
 
+#include "sim/traces/execution/op_rules.h"
 #include "sim/traces/host_context.h"
 #include "sim/traces/kineto_header.h"
 #include "sim/traces/trace_steps.h"
@@ -25,8 +26,11 @@ public:
     ActivityBuilder(const RankTrace& trace, RankActivity& out)
         : trace_(trace), contexts_(launch_contexts(trace)), out_(out)
     {
-        for (std::size_t i = 0; i < trace.names.size(); ++i)
-            works_.push_back(work_of_kernel(trace.names.text(make_id<TraceNameId>(i))));
+        for (std::size_t i = 0; i < trace.names.size(); ++i) {
+            const std::string& name = trace.names.text(make_id<TraceNameId>(i));
+            works_.push_back(trace.on_host ? work_of_op(name, "").value_or(DeviceWork::other)
+                                           : work_of_kernel(name));
+        }
     }
 
     void add(std::size_t index)
@@ -80,6 +84,8 @@ private:
             transfer.kind = collective_of_kernel(name);
         if (exchanges_tokens(name))
             transfer.purpose = to_name(GroupKind::ep);
+        else if (message == 0 && trace_.groups.size() == 1)
+            describe_by_group(transfer, trace_.groups.front());
         op.transfer = static_cast<std::uint32_t>(out_.transfers.size());
         out_.transfers.push_back(std::move(transfer));
     }
@@ -100,11 +106,12 @@ private:
         transfer.moving_from = message.moving_from;
     }
 
-    // Before 2.3 the only trace of the size is the input of "nccl:all_to_all".
+    // Before 2.3 the only trace of the size is the input of "nccl:all_to_all"; of Gloo's and MPI's
+    // it is so still.
     void describe_by_op(TraceTransfer& transfer, const LaunchContext& context) const
     {
         const std::string& op = trace_.text(context.op);
-        if (!op.starts_with("nccl:"))
+        if (work_of_kernel(op) != DeviceWork::communication)
             return;
         if (!transfer.kind)
             transfer.kind = collective_called(op);
@@ -114,14 +121,72 @@ private:
                              static_cast<std::uint64_t>(torch_element_bytes(types));
     }
 
+    // There is no other that it could be of.
+    static void describe_by_group(TraceTransfer& transfer, const TraceGroup& group)
+    {
+        transfer.ranks = group.size;
+        transfer.group = group.name;
+        transfer.purpose = group.purpose;
+        transfer.members = group.ranks;
+    }
+
     const RankTrace& trace_;
     std::vector<LaunchContext> contexts_;
     std::vector<DeviceWork> works_; // by name
     RankActivity& out_;
 };
 
+// On the host's cores: an op that begins late because it waited for a transfer. No call tells of
+// that, so it is a pause, longer than nine in ten of its stream, in which a transfer ended.
+void add_pauses(RankActivity& out)
+{
+    std::map<std::uint32_t, TraceTime> free; // by stream
+    std::map<std::uint32_t, std::vector<TraceSpan>> pauses;
+    std::vector<TraceTime> ends; // of transfers
+    for (const TraceOp& op : out.ops) {
+        if (op.transfer != TraceOp::no_transfer) {
+            ends.push_back(op.span.end);
+            continue;
+        }
+        const auto [at, first] = free.try_emplace(op.stream, op.span.start);
+        if (!first && op.span.start > at->second)
+            pauses[op.stream].push_back({at->second, op.span.start});
+        at->second = std::max(at->second, op.span.end);
+    }
+    std::sort(ends.begin(), ends.end());
+    for (auto& [stream, spans] : pauses) {
+        std::vector<TraceTime> lengths;
+        for (const TraceSpan& span : spans)
+            lengths.push_back(span.length());
+        const auto usual = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() * 9 / 10);
+        std::nth_element(lengths.begin(), usual, lengths.end());
+        for (const TraceSpan& span : spans) {
+            const auto end = std::lower_bound(ends.begin(), ends.end(), span.start + *usual);
+            if (end != ends.end() && *end <= span.end)
+                out.host_waits.push_back(span);
+        }
+    }
+}
+
+// A transfer runs on a thread of its own: it is of the phase that the step was in.
+void take_phases_of_cores(std::vector<TraceOp>& ops)
+{
+    Phase phase = Phase::forward;
+    for (TraceOp& op : ops)
+        if (op.transfer == TraceOp::no_transfer)
+            phase = op.phase;
+        else
+            op.phase = phase;
+}
+
 void add_host_side(const RankTrace& trace, RankActivity& out)
 {
+    if (trace.on_host) {
+        add_pauses(out);
+        out.launches = static_cast<std::uint64_t>(
+            std::count_if(out.ops.begin(), out.ops.end(),
+                          [](const TraceOp& op) { return op.transfer == TraceOp::no_transfer; }));
+    }
     const auto has = [](const std::string& name, std::string_view part) {
         return name.find(part) != name.npos;
     };
@@ -186,6 +251,8 @@ RankActivity activity_of(RankTrace&& trace)
     std::stable_sort(out.ops.begin(), out.ops.end(), [](const TraceOp& a, const TraceOp& b) {
         return a.span.start < b.span.start;
     });
+    if (trace.on_host)
+        take_phases_of_cores(out.ops);
     add_host_side(trace, out);
     find_steps(trace, out);
     number_transfers(out);

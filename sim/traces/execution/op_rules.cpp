@@ -47,6 +47,58 @@ constexpr std::array<std::string_view, 11> without_kernel{
     {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "resize",
      "_unsafe_view", "detach", "record_stream", "set", "unflatten_dense_tensors"}};
 
+// Views that hide in no other name: for traces without schemas.
+constexpr std::array<std::string_view, 48> views{{
+    "alias",
+    "as_strided",
+    "broadcast_tensors",
+    "broadcast_to",
+    "chunk",
+    "conj",
+    "contiguous",
+    "diagonal",
+    "expand",
+    "expand_as",
+    "flatten",
+    "imag",
+    "is_nonzero",
+    "item",
+    "lift",
+    "lift_fresh",
+    "mH",
+    "mT",
+    "movedim",
+    "narrow",
+    "numpy_T",
+    "permute",
+    "real",
+    "reshape",
+    "_reshape_alias",
+    "resolve_conj",
+    "resolve_neg",
+    "select",
+    "slice",
+    "split",
+    "split_with_sizes",
+    "squeeze",
+    "stride",
+    "swapaxes",
+    "swapdims",
+    "t",
+    "to",
+    "transpose",
+    "type_as",
+    "unbind",
+    "unflatten",
+    "unfold",
+    "unsafe_chunk",
+    "unsafe_split",
+    "unsqueeze",
+    "view",
+    "view_as",
+    "_local_scalar_dense",
+}};
+
 // "add" of "aten::add_.Tensor(0)".
 std::string_view plain_name(std::string_view name)
 {
@@ -59,8 +111,10 @@ std::string_view plain_name(std::string_view name)
 }
 
 // Gives back what it was given, unwritten, or no tensor at all.
-bool is_view(std::string_view schema)
+bool is_view(std::string_view plain, std::string_view schema)
 {
+    if (schema.empty())
+        return std::find(views.begin(), views.end(), plain) != views.end();
     const std::size_t arrow = schema.rfind("->");
     if (arrow == schema.npos || schema.find('!') != schema.npos)
         return false;
@@ -111,7 +165,8 @@ std::optional<DeviceWork> work_of_op(std::string_view name, std::string_view sch
                                     [&](const OpRule& rule) { return rule.first == plain; });
     if (named != named_rules.end())
         return named->second;
-    if (is_view(schema) || name.starts_with("c10d::") || // what it sends a call within it says
+    if (is_view(plain, schema) ||
+        name.starts_with("c10d::") || // what it sends a call within it says
         std::find(without_kernel.begin(), without_kernel.end(), plain) != without_kernel.end())
         return std::nullopt;
     const DeviceWork work = work_of_kernel(name);

@@ -10,7 +10,7 @@
 namespace trainyard {
 
 // Nothing for an op that starts no kernel of its own: views (a schema that returns what it was
-// given), allocations, questions.
+// given; without a schema by name), allocations, questions.
 std::optional<DeviceWork> work_of_op(std::string_view name, std::string_view schema);
 
 // Floating-point operations of a product, convolution or attention with these shapes of inputs and
