@@ -19,8 +19,9 @@ struct LaunchContext {
 };
 
 // One for each device event. Phases: what autograd's engine runs is backward, what it computes
-// again for a checkpoint recompute, what an optimizer's step launches optimizer, all else forward;
-// `other` where the host's ops were not recorded. n log n in the host's events.
+// again for a checkpoint recompute, what DDP copies gradient_sync, what an optimizer's step
+// launches optimizer, all else forward; `other` where the host's ops were not recorded. n log n in
+// the host's events.
 std::vector<LaunchContext> launch_contexts(const RankTrace& trace);
 
 } // namespace trainyard

@@ -106,6 +106,9 @@ std::optional<Phase> phase_begun_by(std::string_view name)
     const auto has = [&](std::string_view part) { return name.find(part) != name.npos; };
     if (has("CheckpointFunctionBackward"))
         return Phase::recompute;
+    if (has("ddp.reducer::") ||
+        has("distributed::reducer::")) // DDP's copies into and out of buckets
+        return Phase::gradient_sync;
     if (name.starts_with(engine_node) || has("Backward"))
         return Phase::backward;
     if (name.starts_with("Optimizer."))

@@ -54,7 +54,7 @@ std::string rates_table(const OwnStepsReport& report)
     TextTable table({Align::left, Align::right, Align::right, Align::right, Align::left});
     table.add({"rate", "before", "now", "learnt", ""});
     for (std::size_t k = 0; k < own_rates().size(); ++k) {
-        if (!stands_in(own_rates()[k], report.steps.base))
+        if (!told_by_steps(own_rates()[k], report.steps.base))
             continue;
         constexpr double unfelt = 0.001;
         if (fit.learnt(k) < unfelt)
@@ -73,7 +73,7 @@ std::string unfelt_text(const OwnStepsReport& report)
 {
     std::string names;
     for (std::size_t k = 0; k < own_rates().size(); ++k)
-        if (stands_in(own_rates()[k], report.steps.base) && report.fit.learnt(k) < 0.001)
+        if (told_by_steps(own_rates()[k], report.steps.base) && report.fit.learnt(k) < 0.001)
             names += fmt::format("{}{}", names.empty() ? "" : ", ", own_rates()[k].title);
     return names.empty() ? std::string()
                          : hung("  ", "the steps say nothing of: " + names, text_columns);

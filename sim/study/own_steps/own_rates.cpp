@@ -214,6 +214,22 @@ std::span<const OwnRate> own_rates()
          0.40,
          10,
          "permutation that is not fused"},
+        {"elementwise",
+         "memory rate of elementwise kernels against others",
+         {{"software.elementwise_factor", -1}, {"software.normalisation_factor", -1}},
+         0.30,
+         10,
+         "kernels that are not fused",
+         RateTables::none,
+         true},
+        {"updates",
+         "memory rate of the optimizer against others",
+         {{"software.optimizer_bytes_per_parameter", -1}},
+         0.30,
+         10,
+         "an update tensor by tensor",
+         RateTables::none,
+         true},
     };
     return rates;
 }
@@ -225,6 +241,11 @@ bool stands_in(const OwnRate& rate, const Json& profile)
     };
     return std::any_of(rate.places.begin(), rate.places.end(), has) ||
            !tables_of(profile, rate.tables).empty();
+}
+
+bool told_by_steps(const OwnRate& rate, const Json& profile)
+{
+    return !rate.by_kernels_alone && stands_in(rate, profile);
 }
 
 namespace {

@@ -37,6 +37,7 @@ struct OwnRate {
     double most_slow;      // times, that a fault makes it: more is no explanation of a step
     const char* when_slow; // what is usual where it is far slower than stated
     RateTables tables = RateTables::none;
+    bool by_kernels_alone = false; // a step's whole time does not tell it from the memory rate
 };
 
 // In the order in which steps usually tell of them.
@@ -49,6 +50,8 @@ double prior_spread(const OwnRate& rate, const Json& profile);
 
 // Whether the profile has a constant or a table of the rate.
 bool stands_in(const OwnRate& rate, const Json& profile);
+// The same, of rates that whole steps can tell.
+bool told_by_steps(const OwnRate& rate, const Json& profile);
 
 // The value of the rate's first constant that the profile has, as text; empty: tables alone.
 std::string stated_value(const OwnRate& rate, const Json& profile);

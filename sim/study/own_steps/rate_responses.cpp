@@ -84,7 +84,7 @@ Checked<StepResponse> RateTrials::response(const ScenarioFile& question,
     std::vector<double> moved(rates.begin(), rates.end());
     for (std::size_t k = 0; k < moved.size(); ++k) {
         out.shares.push_back(0);
-        if (!stands_in(own_rates()[k], base()))
+        if (!told_by_steps(own_rates()[k], base()))
             continue;
         moved[k] += nudge;
         const Checked<double> there = time(question, moved);

@@ -159,7 +159,7 @@ public:
         double least = 0;
         for (std::size_t k = 0; k < own_rates().size(); ++k) {
             work.check();
-            if (!stands_in(own_rates()[k], trials_.base()))
+            if (!told_by_steps(own_rates()[k], trials_.base()))
                 continue;
             const std::optional<double> change = change_that_explains(
                 trials_, step.question, others.changes, k, std::log(step.measured.value()));

@@ -1,5 +1,7 @@
 #include "sim/study/traced/expected_rates.h"
 
+#include "sim/base/field_names.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -21,11 +23,18 @@ std::vector<DeviceId> devices_of(const RunSummary& run, const TransferRow& row)
     return devices;
 }
 
+// The library of all transfers; of several that of devices.
+Backend backend_of(const RunSummary& run)
+{
+    return from_name<Backend>(run.backend).value_or(Backend::nccl);
+}
+
 } // namespace
 
 void add_expected_rates(RunSummary& run, const Topology& topology, const CostModel& cost)
 {
     const auto count = static_cast<std::uint32_t>(topology.device_count());
+    const Backend backend = backend_of(run);
     std::size_t outside = 0;
     for (TransferRow& row : run.transfers) {
         if (!row.kind || row.kind == CollectiveKind::send_receive || row.bytes == 0 ||
@@ -39,7 +48,7 @@ void add_expected_rates(RunSummary& run, const Topology& topology, const CostMod
             continue;
         }
         const GroupShape shape = group_shape(topology, devices);
-        row.expected = cost.collective(*row.kind, Bytes(row.bytes), shape, Backend::nccl).total;
+        row.expected = cost.collective(*row.kind, Bytes(row.bytes), shape, backend).total;
         row.expected_across = shape.domains > 1;
     }
     if (outside > 0)

@@ -18,6 +18,8 @@ TEST_CASE("ops of PyTorch are what their kernels are, views start none")
     CHECK_FALSE(work_of_op("aten::view", "aten::view(Tensor(a) self, int[] size) -> Tensor(a)"));
     CHECK_FALSE(work_of_op("aten::split", "aten::split(Tensor(a -> *) self) -> Tensor(a)[]"));
     CHECK_FALSE(work_of_op("aten::item", "aten::item(Tensor self) -> Scalar"));
+    CHECK_FALSE(work_of_op("aten::transpose", "")); // by its name
+    CHECK(work_of_op("aten::clamp_min", "") == DeviceWork::elementwise);
     CHECK_FALSE(work_of_op("aten::empty", "aten::empty(int[] size) -> Tensor"));
 }
 

@@ -62,14 +62,22 @@ public:
             24);
     }
 
+    // Of a job over Gloo on a machine without devices.
+    WrittenTrace& on_cores()
+    {
+        devices_.clear();
+        backend_ = "gloo";
+        return *this;
+    }
+
     std::string text() const
     {
         return fmt::format(
-            "{{\"schemaVersion\": 1, \"deviceProperties\": [{{\"id\": 0, \"name\": \"NVIDIA "
-            "H100\"}}], \"distributedInfo\": {{\"backend\": \"nccl\", \"rank\": {}, "
-            "\"world_size\": "
-            "{}}}, \"traceEvents\": [\n{}\n], \"baseTimeNanoseconds\": 1000000000}}\n",
-            rank_, world_, fmt::join(events_, ",\n"));
+            "{{\"schemaVersion\": 1, \"deviceProperties\": [{}], \"distributedInfo\": "
+            "{{\"backend\": \"{}\", \"rank\": {}, \"world_size\": {}, \"pg_config\": "
+            "[{{\"pg_name\": \"0\", \"pg_desc\": \"default_pg\", \"pg_size\": {}}}]}}, "
+            "\"traceEvents\": [\n{}\n], \"baseTimeNanoseconds\": 1000000000}}\n",
+            devices_, backend_, rank_, world_, world_, fmt::join(events_, ",\n"));
     }
 
     RankTrace read() const
@@ -95,6 +103,8 @@ private:
 
     int rank_;
     int world_;
+    std::string devices_ = "{\"id\": 0, \"name\": \"NVIDIA H100\"}";
+    std::string backend_ = "nccl";
     int launches_ = 0;
     std::vector<std::string> events_;
 };

@@ -71,8 +71,9 @@ def samples_of_step(configuration, ranks):
     return configuration["batch"] * configuration["accumulate"] * ranks
 
 
-def scenario(configuration, ranks, profile):
-    """Everything in one object but the profile, whose path is written down as it is."""
+def scenario(configuration, ranks, profile=None):
+    """Everything in one object but the profile, whose path is written down as it is; without one
+    the shipped constants of a core and of PyTorch's DDP."""
     network = configuration["network"]
     training = {"global_batch": samples_of_step(configuration, ranks),
                 "micro_batch": configuration["batch"], "precision": "fp32", "optimizer": "sgd"}
@@ -81,6 +82,7 @@ def scenario(configuration, ranks, profile):
     strategy = {"dp": ranks, "backend": "gloo", "overlap": {"dp": configuration["bucket"] > 0}}
     if configuration["bucket"]:
         strategy["bucket_cap"] = f"{configuration['bucket']} MiB"
+    constants = {"profile": profile} if profile else {"software": {"framework": "pytorch-ddp"}}
     return {"format": "trainyard.scenario/1", "description": configuration["name"],
             "model": model(configuration), "training": training, "strategy": strategy,
-            "topology": loop.topology(ranks), "profile": profile}
+            "topology": loop.topology(ranks)} | constants

@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import json
 import time
+import warnings
 
 import rank_setup  # before torch: it sets the threads
 import torch
@@ -83,11 +84,28 @@ class Replica:
         return bool((ends[0] == -ends[1]).all())
 
 
+def record(replica, count, file):
+    """The steps under PyTorch's profiler; their trace goes to the file."""
+    from torch.profiler import ProfilerActivity, profile, schedule
+    steps = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with profile(activities=[ProfilerActivity.CPU], record_shapes=True,
+                     schedule=schedule(wait=0, warmup=1, active=count),
+                     on_trace_ready=lambda done: done.export_chrome_trace(file)) as profiler:
+            for _ in range(count + 1):
+                steps.append(replica.step())
+                profiler.step()
+    return steps[1:]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("configuration", type=json.loads)
     parser.add_argument("--steps", type=int, default=12)
     parser.add_argument("--warm-up", type=int, default=3, help="steps before them")
+    parser.add_argument("--trace", metavar="STEM",
+                        help="record the steps with PyTorch's profiler, as STEM-RANK.json")
     options = parser.parse_args()
     rank = rank_setup.meet()
     replica = Replica(options.configuration, rank)
@@ -95,7 +113,8 @@ def main():
     for _ in range(options.warm_up):
         replica.step()
         losses.append(replica.loss)
-    steps = [replica.step() for _ in range(options.steps)]
+    steps = (record(replica, options.steps, f"{options.trace}-{rank}.json") if options.trace
+             else [replica.step() for _ in range(options.steps)])
     parts = {f"{part}_s": rank_setup.middle(rank_setup.slowest([step[part] for step in steps]))
              ["median"] for part in steps[0]}
     result = {"steps_s": rank_setup.slowest([sum(step.values()) for step in steps]), **parts,
