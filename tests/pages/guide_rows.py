@@ -139,7 +139,7 @@ def patterns():
     return (
         "what NVSHMEM makes of a step, against NCCL",
         "TP overhead below 5 % / about 15 %; small gradient sync below 100 us / 500 us; bubble below 10 % / 20 %",
-        f"TP overhead {per_cent(sums[0])} / {per_cent(sums[1])}; gradient buckets of 1 MiB {gradients[0]:.0f} / {gradients[1]:.0f} us each; "
+        f"TP overhead {per_cent(sums[0])} / {per_cent(sums[1])}; gradient buckets from 1 MiB on {gradients[0]:.0f} / {gradients[1]:.0f} us each; "
         f"bubble {per_cent(bubbles[0])} / {per_cent(bubbles[1])}",
         "compare scenarios/handoff-nccl.json scenarios/handoff-nvshmem.json",
         "Sums weigh more here because sequences are short (128 tokens over 8 GPUs). A bubble is the time other stages compute: "

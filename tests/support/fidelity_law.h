@@ -49,7 +49,7 @@ inline void check_bytes(const Outcome& alone, const Outcome& shared)
 
 // Where no transfer is slowed by others, `bundle` and `flow` are `alpha-beta` to the picosecond.
 // `chunk` differs by what a member gains that is done before others (the first of a broadcast goes
-// on while the rest is passed on): up to 0.5 %. Where links are perturbed, `alpha-beta` takes the
+// on while the rest is passed on): up to 0.6 %. Where links are perturbed, `alpha-beta` takes the
 // groups of a kind to send together, which the others find out. Of the shipped scenarios none
 // shares links so much that its step is 1 % longer. The report names what was slowed.
 inline void check_fidelities(const std::string& scenario)
@@ -69,7 +69,7 @@ inline void check_fidelities(const std::string& scenario)
         if (slowed == 0 && sound && !in_steps)
             CHECK(shared.result->step_time == alone.result->step_time);
         else
-            CHECK(found == Approx(expected).epsilon(slowed == 0 && sound ? 0.005 : 0.01));
+            CHECK(found == Approx(expected).epsilon(slowed == 0 && sound ? 0.006 : 0.01));
         const std::string named = slowed == 0 ? "No transfer" : std::to_string(slowed);
         CHECK(sharing_notes(shared).front().starts_with(named));
     }

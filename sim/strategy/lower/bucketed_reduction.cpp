@@ -41,11 +41,13 @@ BucketedReduction::BucketedReduction(const Job& job, const StageContent& stage,
     : stage_(stage),
       style_(style),
       offload_(job),
-      traffic_{{{&LayerParameters::dense, &ItemLowering::GradientWork::dense, BucketFill(dense),
+      traffic_{{{&LayerParameters::dense, &ItemLowering::GradientWork::dense,
+                 BucketFill(dense, BucketEnd::whole),
                  ShardReduction(style.into_shards ? dense_shards(job)
                                                   : undivided(GroupKind::dp, dense_shards(job))),
                  updated_part(job, dense_shards(job))},
-                {&LayerParameters::expert, &ItemLowering::GradientWork::expert, BucketFill(expert),
+                {&LayerParameters::expert, &ItemLowering::GradientWork::expert,
+                 BucketFill(expert, BucketEnd::whole),
                  ShardReduction(style.into_shards ? expert_shards(job)
                                                   : undivided(GroupKind::edp, expert_shards(job))),
                  updated_part(job, expert_shards(job))}}}

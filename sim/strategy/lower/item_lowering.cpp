@@ -10,18 +10,21 @@ namespace trainyard {
 
 namespace {
 
-// Operations of the products that stand for weights: unfused attention's are between activations.
-ItemLowering::GradientWork products_of(const std::vector<Kernel>& run)
+// Whether the kernel makes the gradient of a weight, which is then ready: its other product makes
+// that of its input, and unfused attention's products are between activations.
+bool makes_gradient(const Kernel& kernel)
 {
+    return kernel.kind == KernelKind::gemm && kernel.for_weights &&
+           !is_between_activations(kernel.use);
+}
+
+ItemLowering::GradientWork gradient_of(const Kernel& kernel)
+{
+    const GemmShape& g = kernel.gemm;
+    const double operations = 2.0 * static_cast<double>(g.m) * static_cast<double>(g.n) *
+                              static_cast<double>(g.k) * static_cast<double>(g.batch);
     ItemLowering::GradientWork work;
-    for (const Kernel& kernel : run) {
-        if (kernel.kind != KernelKind::gemm || is_between_activations(kernel.use))
-            continue;
-        const GemmShape& g = kernel.gemm;
-        const double operations = 2.0 * static_cast<double>(g.m) * static_cast<double>(g.n) *
-                                  static_cast<double>(g.k) * static_cast<double>(g.batch);
-        (kernel.use == KernelUse::expert ? work.expert : work.dense) += operations;
-    }
+    (kernel.use == KernelUse::expert ? work.expert : work.dense) = operations;
     return work;
 }
 
@@ -157,8 +160,9 @@ void ItemLowering::flush()
     }
     last_compute_ = op;
     if (phase_ == Phase::backward)
-        if (const GradientWork work = products_of(run_); work.dense + work.expert > 0)
-            gradient_ops_.emplace_back(op, work);
+        for (const Kernel& kernel : run_)
+            if (makes_gradient(kernel))
+                gradient_ops_.emplace_back(op, gradient_of(kernel));
     run_.clear();
     part_ = {};
 }

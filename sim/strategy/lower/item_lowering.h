@@ -36,8 +36,8 @@ public:
     // (recompute, then backward).
     void lower(const WorkList& items, Phase phase, const ItemChanges& memory);
 
-    // Where gradients become ready: a compute op of phase backward and the operations of its
-    // products, as a measure of the gradients it makes.
+    // A weight's gradient: the compute op of phase backward with which it is ready, and the
+    // operations of its product, as a measure of its size.
     struct GradientWork {
         LocalEvent ready = {};
         double dense = 0;

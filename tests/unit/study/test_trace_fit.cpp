@@ -102,7 +102,10 @@ TEST_CASE("the rates of a recorded machine are found again")
     // Each is drawn towards what was believed before, less than that was doubted.
     CHECK_THAT(fit->rates.changes[place_of("gemm_16")], WithinAbs(std::log(0.85), 0.05));
     CHECK_THAT(fit->rates.changes[place_of("attention")], WithinAbs(std::log(0.95), 0.04));
-    CHECK_THAT(fit->rates.changes[place_of("memory")], WithinAbs(std::log(0.9), 0.05));
+    // Elementwise kernels are slower: for the memory's sake, or their own.
+    CHECK_THAT(fit->rates.changes[place_of("memory")] + fit->rates.changes[place_of("elementwise")],
+               WithinAbs(std::log(0.9), 0.05));
+    CHECK(fit->rates.changes[place_of("memory")] < std::log(0.96));
     CHECK_THAT(fit->rates.changes[place_of("inside")], WithinAbs(std::log(0.8), 0.03));
     for (const TracedClass& one : fit->classes)
         CHECK_THAT(std::log(one.after / one.recorded), WithinAbs(0, 0.06));
