@@ -13,7 +13,8 @@ namespace {
 constexpr std::size_t most_centres = 8;
 constexpr std::size_t most_skipped = 8; // kernels that one pass has and another has not, in a row
 constexpr std::size_t most_counts = 16;
-constexpr double least_alike = 0.5; // of the time of passes
+constexpr double least_alike = 0.5;   // of the time of passes
+constexpr double least_covered = 0.2; // of the time of all kernels, by what passes have in common
 
 // A kernel that runs as often as there are passes.
 struct PassMark {
@@ -98,36 +99,29 @@ double time_of(const std::vector<PassKernel>& kernels)
     return sum;
 }
 
-std::optional<MarkedPasses> marked(const std::vector<PassKernel>& kernels, std::size_t count,
-                                   std::span<const Identity> identities)
+// Around each of the longest marks: first of kernels that run once in each pass, then also of those
+// that run once in each behind a certain other.
+std::vector<MarkedPasses> markings(const std::vector<PassKernel>& kernels, std::size_t count)
 {
-    const std::vector<PassMark> marks = marks_of(kernels, count, identities);
-    std::optional<MarkedPasses> best;
-    for (std::size_t c = 0; c < std::min(marks.size(), most_centres); ++c) {
-        MarkedPasses passes(marks[c]);
-        for (std::size_t m = 0; m < marks.size(); ++m)
-            if (m != c)
-                passes.add(marks[m]);
-        if (!best || passes.time > best->time)
-            best = std::move(passes);
-    }
-    return best;
-}
-
-// By kernels that run once in each; where these are few also by those that run once in each behind
-// a certain other.
-std::optional<MarkedPasses> marked(const std::vector<PassKernel>& kernels, std::size_t count)
-{
-    constexpr double few = 0.1; // of the time
     constexpr std::array all{Identity::kind, Identity::name, Identity::name_and_before};
-    std::optional<MarkedPasses> out = marked(kernels, count, std::span(all).first(2));
-    return out && out->time >= few * time_of(kernels) ? out : marked(kernels, count, all);
+    std::vector<MarkedPasses> out;
+    for (const std::size_t identities : {std::size_t{2}, all.size()}) {
+        const std::vector<PassMark> marks =
+            marks_of(kernels, count, std::span(all).first(identities));
+        for (std::size_t c = 0; c < std::min(marks.size(), most_centres); ++c) {
+            MarkedPasses passes(marks[c]);
+            for (std::size_t m = 0; m < marks.size(); ++m)
+                if (m != c)
+                    passes.add(marks[m]);
+            out.push_back(std::move(passes));
+        }
+    }
+    return out;
 }
 
 // Walks two places of the sequence step by step in one direction, as long as the same runs there.
 class AlikeRuns {
 public:
-    // Places up to `own_limit` and `other_limit`, both not included.
     enum class Way : std::uint8_t { forward, back };
     AlikeRuns(const std::vector<PassKernel>& kernels, Way way) : kernels_(kernels), way_(way) {}
 
@@ -157,16 +151,14 @@ private:
     }
 
     // The fewest kernels to leave out on both sides until the same runs.
-    std::optional<std::pair<std::size_t, std::size_t>> skipped(std::size_t own,
-                                                               std::size_t own_left, std::size_t i,
-                                                               std::size_t other,
-                                                               std::size_t other_left,
-                                                               std::size_t j) const
+    std::optional<std::pair<std::size_t, std::size_t>>
+    skipped(std::size_t own, std::size_t own_left, std::size_t i, std::size_t other,
+            std::size_t other_left, std::size_t j) const
     {
         for (std::size_t sum = 0; sum <= most_skipped; ++sum)
             for (std::size_t a = 0; a <= sum; ++a)
-                if (const std::size_t b = sum - a; a < own_left && b < other_left &&
-                                                   at(own, i + a).name == at(other, j + b).name)
+                if (const std::size_t b = sum - a;
+                    a < own_left && b < other_left && at(own, i + a).name == at(other, j + b).name)
                     return std::pair(a, b);
         return std::nullopt;
     }
@@ -212,10 +204,7 @@ private:
     bool begins_run(std::size_t pass) const { return pass == 0 || !continues(pass - 1); }
 
     // Kernels between the marks of the model pass and those of its follower.
-    std::size_t model_gap() const
-    {
-        return marks_.first[*model_ + 1] - marks_.last[*model_] - 1;
-    }
+    std::size_t model_gap() const { return marks_.first[*model_ + 1] - marks_.last[*model_] - 1; }
 
     // How many kernels before a pass's first mark run what others run there.
     std::size_t alike_before(std::size_t pass, std::size_t most) const
@@ -282,8 +271,16 @@ NameCounts names_in(const std::vector<PassKernel>& kernels, const KernelPass& pa
     return out;
 }
 
-// Share of the other passes' time that kernels take which the pass of middle length runs, too.
-double alike_share(const std::vector<PassKernel>& kernels, const std::vector<KernelPass>& passes)
+// Of the passes but the one of middle length: how long their kernels take, and those of them that
+// run in that one, too, s.
+struct PassLikeness {
+    double all = 0;
+    double alike = 0;
+
+    double share() const { return all > 0 ? alike / all : 0; }
+};
+
+PassLikeness likeness(const std::vector<PassKernel>& kernels, const std::vector<KernelPass>& passes)
 {
     std::vector<KernelPass> order = passes;
     const auto middle = order.begin() + static_cast<std::ptrdiff_t>(order.size() / 2);
@@ -293,21 +290,26 @@ double alike_share(const std::vector<PassKernel>& kernels, const std::vector<Ker
                      });
     const KernelPass usual = *middle;
     const NameCounts model = names_in(kernels, usual);
-    double all = 0;
-    double alike = 0;
+    PassLikeness out;
     for (const KernelPass& pass : passes) {
         if (pass == usual)
             continue;
         NameCounts left = model;
         for (std::size_t i = pass.first; i < pass.behind; ++i) {
-            all += kernels[i].time;
+            out.all += kernels[i].time;
             if (const auto at = left.find(kernels[i].name); at != left.end() && at->second > 0) {
                 --at->second;
-                alike += kernels[i].time;
+                out.alike += kernels[i].time;
             }
         }
     }
-    return all > 0 ? alike / all : 0;
+    return out;
+}
+
+// A little more, so that of equals the first stays.
+bool exceeds(double a, double b)
+{
+    return a > b * (1 + 1e-9);
 }
 
 } // namespace
@@ -315,19 +317,23 @@ double alike_share(const std::vector<PassKernel>& kernels, const std::vector<Ker
 FoundPasses find_passes(const std::vector<PassKernel>& kernels, const std::vector<bool>& ends)
 {
     FoundPasses out;
-    const std::optional<MarkedPasses> marks = marked(kernels, ends.size());
-    if (!marks || ends.size() < 2)
+    if (ends.size() < 2)
         return out;
-    std::vector<KernelPass> passes = PassBorders(kernels, *marks, ends).passes();
-    out.alike = alike_share(kernels, passes);
-    if (out.alike >= least_alike)
-        out.passes = std::move(passes);
+    const auto count = static_cast<double>(ends.size());
+    double best = least_covered * time_of(kernels) * (count - 1) / count;
+    for (const MarkedPasses& marks : markings(kernels, ends.size())) {
+        std::vector<KernelPass> passes = PassBorders(kernels, marks, ends).passes();
+        const PassLikeness like = likeness(kernels, passes);
+        if (like.share() < least_alike || !exceeds(like.alike, best))
+            continue;
+        best = like.alike;
+        out = {std::move(passes), like.share()};
+    }
     return out;
 }
 
 std::size_t likely_passes(const std::vector<PassKernel>& kernels)
 {
-    constexpr double least = 0.2;
     std::map<std::size_t, double> counts; // time of kernels that run so often
     for (const PassMark& mark : places_of(kernels, Identity::kind))
         if (mark.at.size() >= 2)
@@ -337,13 +343,14 @@ std::size_t likely_passes(const std::vector<PassKernel>& kernels)
         order.emplace_back(time, count);
     std::sort(order.rbegin(), order.rend());
     order.resize(std::min(order.size(), most_counts));
-    double best = least * time_of(kernels);
+    double best = least_covered * time_of(kernels);
     std::size_t found = 0;
     for (const auto& [time, count] : order)
-        if (const auto marks = marked(kernels, count); marks && marks->time > best) {
-            best = marks->time;
-            found = count;
-        }
+        for (const MarkedPasses& marks : markings(kernels, count))
+            if (exceeds(marks.time, best)) {
+                best = marks.time;
+                found = count;
+            }
     return found;
 }
 

@@ -29,7 +29,7 @@ struct KernelPass {
 
 struct FoundPasses {
     std::vector<KernelPass> passes; // in order; empty: what runs does not repeat so often
-    double alike = 0; // share of their time that kernels take which all of them run
+    double alike = 0;               // share of their time that kernels take which all of them run
 
     bool operator==(const FoundPasses&) const = default;
 };
@@ -37,9 +37,10 @@ struct FoundPasses {
 // Finds `ends.size()` passes, two or more; `ends` says which of them is followed by another layer's
 // of the same micro-batch (false) and which is the last of its micro-batch (true). A pass is told
 // by the kernels that run as often as there are passes, or do so behind a certain other, and in
-// turn; between two of one micro-batch nothing is left out. None where half of what they run is not
-// in common. Where the first begins and the last ends is told by what the others run
-// there. n log n, and the square of a pass where passes differ.
+// turn; between two of one micro-batch nothing is left out. Of several such
+// ways the one that most time is common to; none where half of what passes run is not, or what is
+// takes less than a fifth of all time. Where the first begins and the last ends is told by what the
+// others run there. n log n, and the square of a pass where passes differ.
 FoundPasses find_passes(const std::vector<PassKernel>& kernels, const std::vector<bool>& ends);
 
 // How often what runs repeats: the number of passes that tells most of the time; 0: none tells a

@@ -38,9 +38,8 @@ public:
         std::vector<std::string> cells{std::move(title)};
         for (const TimePair& pair : {compute, elapsed})
             if (any_time(pair))
-                cells.insert(cells.end(),
-                             {to_display(pair.recorded), to_display(pair.simulated),
-                              ratio_text(pair.recorded, pair.simulated)});
+                cells.insert(cells.end(), {to_display(pair.recorded), to_display(pair.simulated),
+                                           ratio_text(pair.recorded, pair.simulated)});
         part_.table.add(std::move(cells));
     }
 
@@ -125,6 +124,7 @@ std::vector<ReportPart> stage_parts(const std::vector<StageSides>& stages)
         rows.add_forward(stage.forward);
         rows.add_backward(stage.backward);
         rows.add("optimizer and end of step", stage.update);
+        rows.add("of no known phase", stage.other);
         out.push_back(std::move(rows).take());
     }
     return out;
@@ -142,7 +142,8 @@ Json to_json(const std::vector<StageSides>& stages)
                                    {"micro_batches", stage.micro_batches},
                                    {"forward", to_json(stage.forward)},
                                    {"backward", to_json(stage.backward)},
-                                   {"update", to_json(stage.update)}});
+                                   {"update", to_json(stage.update)},
+                                   {"other", to_json(stage.other)}});
     }
     return out;
 }

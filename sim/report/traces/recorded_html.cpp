@@ -23,6 +23,8 @@ namespace trainyard {
 namespace {
 
 constexpr std::size_t rows_on_page = 40;
+constexpr std::size_t kernels_on_page = 20;
+constexpr std::size_t cells_on_page = 110; // of a name
 constexpr std::size_t most_bars = 16;
 
 std::string part_html(const ReportPart& part)
@@ -124,7 +126,8 @@ std::string recorded_html(const RunSummary& run, const JobTrace& job, const Simu
     body += bars_section(run);
     body += beside != nullptr ? beside_section(job, *beside) : recorded_step_section(job);
     body += section("What the device runs",
-                    part_html(device_work_part(run)) + part_html(kernels_part(run, rows_on_page)));
+                    part_html(device_work_part(run)) +
+                        part_html(kernels_part(run, kernels_on_page, cells_on_page)));
     body += section("Transfers", part_html(transfers_part(run, rows_on_page)));
     body += section("Who waits for whom", part_html(stragglers_part(run, rows_on_page)));
     if (run.rebuilt)
@@ -136,8 +139,7 @@ std::string recorded_html(const RunSummary& run, const JobTrace& job, const Simu
     for (const RankSummary& rank : run.ranks)
         files.push_back(rank.file);
     body += section("Files", list_html(files));
-    return html_page(
-        {head[0], head[1], std::move(body), fmt::format("trainyard {}", version())});
+    return html_page({head[0], head[1], std::move(body), fmt::format("trainyard {}", version())});
 }
 
 } // namespace trainyard

@@ -12,8 +12,6 @@
 namespace trainyard {
 namespace {
 
-constexpr std::size_t name_cells = 48;
-
 Seconds of(const std::array<Seconds, time_kind_count>& time, TimeKind kind)
 {
     return time[static_cast<std::size_t>(kind)];
@@ -187,15 +185,15 @@ ReportPart stragglers_part(const RunSummary& run, std::size_t most)
     return {std::move(table), std::move(notes)};
 }
 
-ReportPart kernels_part(const RunSummary& run, std::size_t most)
+ReportPart kernels_part(const RunSummary& run, std::size_t most, std::size_t cells)
 {
     TextTable table({Align::left, Align::left, Align::right, Align::right});
     table.add({"longest kernels", "", "a step", "time"});
     for (std::size_t i = 0; i < std::min(run.kernels.size(), most); ++i) {
         const RecordedKernel& use = run.kernels[i];
         const std::string& text = use.shapes.empty() ? use.name : use.shapes;
-        table.add({std::string(title_of(use.work)), shortened(text, name_cells),
-                   count_text(use.count), to_display(use.time)});
+        table.add({std::string(title_of(use.work)), shortened(text, cells), count_text(use.count),
+                   to_display(use.time)});
     }
     return {std::move(table), {}};
 }

@@ -16,7 +16,8 @@ ReportPart device_work_part(const RunSummary& run);
 // At most `most` rows.
 ReportPart transfers_part(const RunSummary& run, std::size_t most);
 ReportPart stragglers_part(const RunSummary& run, std::size_t most);
-ReportPart kernels_part(const RunSummary& run, std::size_t most);
+// Names and shapes cut to `cells`.
+ReportPart kernels_part(const RunSummary& run, std::size_t most, std::size_t cells);
 
 // "2 steps (3 to 4)": which were looked at and how they were found.
 std::string steps_text(const RunSummary& run);

@@ -11,6 +11,7 @@ namespace trainyard {
 namespace {
 
 constexpr std::size_t rows_of_a_table = 8;
+constexpr std::size_t cells_of_a_name = 48;
 
 } // namespace
 
@@ -70,7 +71,7 @@ std::string recorded_run_text(const RunSummary& run, std::size_t width)
     add(device_work_part(run).text(width));
     add(transfers_part(run, rows_of_a_table).text(width));
     add(stragglers_part(run, rows_of_a_table).text(width));
-    add(kernels_part(run, rows_of_a_table).text(width));
+    add(kernels_part(run, rows_of_a_table, cells_of_a_name).text(width));
     if (run.rebuilt)
         add(rebuilt_step_part(run).text(width));
     if (run.scaled)

@@ -2,8 +2,8 @@
 
 #include "sim/report/figures.h"
 #include "sim/report/kinds.h"
-#include "sim/report/traces/layer_sides_text.h"
 #include "sim/report/text/table.h"
+#include "sim/report/traces/layer_sides_text.h"
 
 #include <fmt/core.h>
 
@@ -70,6 +70,30 @@ ReportPart work_part(const SideBySide& sides)
                          "simulated. Times of kernels are alone on the device in the simulation, "
                          "beside transfers in the recording.",
                          sides.recorded_launches, sides.simulated_launches)}};
+}
+
+// Curves and losses, a sentence each kind.
+std::string constants_text(const TraceFit& fit, std::size_t width)
+{
+    std::string curves;
+    for (const TracedCurve& curve : fit.curves)
+        curves += fmt::format("{}{} among {}{}, {} {}", curves.empty() ? "" : "; ",
+                              to_name(curve.collective), curve.ranks,
+                              curve.domains > 1 ? fmt::format(" in {} domains", curve.domains) : "",
+                              curve.sizes, curve.sizes == 1 ? "size" : "sizes");
+    std::string out;
+    if (!curves.empty())
+        out += hung("  ", "Curves of collectives: " + curves + ".", width);
+    for (const TracedLoss& loss : fit.losses)
+        out += hung("  ",
+                    fmt::format("{}: {:.3g}, {:.3g} to {:.3g} (before {:.3g}), by {} kernels "
+                                "beside transfers.",
+                                loss.constant, loss.after, loss.low, loss.high, loss.before,
+                                loss.kernels),
+                    width);
+    for (const std::string& text : fit.left_out)
+        out += hung("  ", "Left as it was: " + text + ".", width);
+    return out;
 }
 
 } // namespace
@@ -161,6 +185,7 @@ std::string trace_fit_text(const TraceFit& fit, std::size_t width)
                                    fit.recorded_kernels, fit.simulated_kernels),
                        width);
     return rates.text_within(width) + "\n" + classes.text_within(width) + doubts +
+           constants_text(fit, width) +
            hung("  ",
                 "The host is left as it was: a profiler slows it, and with it the recorded step.",
                 width);
@@ -181,7 +206,28 @@ Json to_json(const TraceFit& fit)
                                        {"recorded_seconds", one.recorded.value()},
                                        {"before_seconds", one.before.value()},
                                        {"after_seconds", one.after.value()}});
+    Json curves = Json::array();
+    for (const TracedCurve& curve : fit.curves)
+        curves.push_back(Json::Object{{"collective", to_name(curve.collective)},
+                                      {"ranks", curve.ranks},
+                                      {"domains", curve.domains},
+                                      {"sizes", static_cast<std::int64_t>(curve.sizes)},
+                                      {"bends_other", curve.bends_other}});
+    Json losses = Json::array();
+    for (const TracedLoss& loss : fit.losses)
+        losses.push_back(Json::Object{{"constant", loss.constant},
+                                      {"value", loss.after},
+                                      {"low", loss.low},
+                                      {"high", loss.high},
+                                      {"before", loss.before},
+                                      {"kernels", static_cast<std::int64_t>(loss.kernels)}});
+    Json left_out = Json::array();
+    for (const std::string& text : fit.left_out)
+        left_out.push_back(text);
     return Json::Object{{"rates", std::move(rates)},
+                        {"curves", std::move(curves)},
+                        {"losses", std::move(losses)},
+                        {"left_out", std::move(left_out)},
                         {"classes", std::move(classes)},
                         {"recorded_kernels", fit.recorded_kernels},
                         {"simulated_kernels", fit.simulated_kernels},

@@ -23,29 +23,36 @@ std::vector<DeviceId> devices_of(const RunSummary& run, const TransferRow& row)
 
 } // namespace
 
+std::optional<GroupShape> shape_of(const RunSummary& run, const TransferRow& row,
+                                   const Topology& topology)
+{
+    const std::vector<DeviceId> devices = devices_of(run, row);
+    const auto count = static_cast<std::uint32_t>(topology.device_count());
+    if (std::any_of(devices.begin(), devices.end(),
+                    [&](DeviceId device) { return device.value >= count; }))
+        return std::nullopt;
+    return group_shape(topology, devices);
+}
+
 void add_expected_rates(RunSummary& run, const Topology& topology, const CostModel& cost)
 {
-    const auto count = static_cast<std::uint32_t>(topology.device_count());
     std::size_t outside = 0;
     for (TransferRow& row : run.transfers) {
         if (!row.kind || row.kind == CollectiveKind::send_receive || row.bytes == 0 ||
             row.ranks < 2)
             continue;
-        const std::vector<DeviceId> devices = devices_of(run, row);
-        if (std::any_of(devices.begin(), devices.end(),
-                        [&](DeviceId device) { return device.value >= count; }))
-        {
+        const std::optional<GroupShape> shape = shape_of(run, row, topology);
+        if (!shape) {
             ++outside;
             continue;
         }
-        const GroupShape shape = group_shape(topology, devices);
-        row.expected = cost.collective(*row.kind, Bytes(row.bytes), shape, Backend::nccl).total;
-        row.expected_across = shape.domains > 1;
+        row.expected = cost.collective(*row.kind, Bytes(row.bytes), *shape, Backend::nccl).total;
+        row.expected_across = shape->domains > 1;
     }
     if (outside > 0)
         run.assumed.push_back(fmt::format("nothing is expected of {} kinds and sizes of transfers "
                                           "whose ranks the cluster of {} devices does not have",
-                                          outside, count));
+                                          outside, topology.device_count()));
 }
 
 } // namespace trainyard

@@ -212,14 +212,19 @@ public:
                     recorded_kernels(job_.ranks[r], step_numbered(job_.ranks[r], step)));
         out.forward = sides(steps, StepPart::forward);
         out.backward = sides(steps, StepPart::backward);
-        std::vector<double> updates;
-        for (const std::vector<StepKernel>& kernels : steps)
-            updates.push_back(part_times(kernels, StepPart::update, 0, true).all);
-        out.update = {Seconds(mean(updates)),
-                      Seconds(part_times(step_.kernels, StepPart::update, 0, true).all)};
+        out.update = sums(steps, StepPart::update);
+        out.other = sums(steps, StepPart::other);
     }
 
 private:
+    TimePair sums(const std::vector<std::vector<StepKernel>>& steps, StepPart part) const
+    {
+        std::vector<double> recorded;
+        for (const std::vector<StepKernel>& kernels : steps)
+            recorded.push_back(part_times(kernels, part, 0, true).all);
+        return {Seconds(mean(recorded)), Seconds(part_times(step_.kernels, part, 0, true).all)};
+    }
+
     const std::vector<SimulatedPass>& passes_of(StepPart part) const
     {
         return step_.passes[static_cast<std::size_t>(part)];
@@ -228,8 +233,8 @@ private:
     // Whether the stage has kernels before its first layer, of forward, but none behind the last.
     bool opens_model() const
     {
-        const PartTimes times = part_times(step_.kernels, StepPart::forward,
-                                           passes_of(StepPart::forward).size(), true);
+        const PartTimes times =
+            part_times(step_.kernels, StepPart::forward, passes_of(StepPart::forward).size(), true);
         return times.before > 0 && times.behind == 0;
     }
 
@@ -282,9 +287,8 @@ private:
     {
         const std::vector<SimulatedPass>& passes = passes_of(part);
         const bool any = std::any_of(steps.begin(), steps.end(), [&](const auto& kernels) {
-            return std::any_of(kernels.begin(), kernels.end(), [&](const StepKernel& kernel) {
-                return kernel.part == part;
-            });
+            return std::any_of(kernels.begin(), kernels.end(),
+                               [&](const StepKernel& kernel) { return kernel.part == part; });
         });
         if (!any)
             return "nothing is recorded of it, or the trace does not tell it from the rest";
@@ -298,8 +302,8 @@ private:
     std::string other_repetition(const std::vector<StepKernel>& kernels, StepPart part) const
     {
         const std::size_t count = repetitions(kernels, part);
-        const std::string sought = fmt::format("the scenario runs {} passes of layers a step",
-                                               passes_of(part).size());
+        const std::string sought =
+            fmt::format("the scenario runs {} passes of layers a step", passes_of(part).size());
         return count == 0 ? "the recorded kernels do not repeat as layers do; " + sought
                           : fmt::format("the recorded kernels repeat {} times, {}", count, sought);
     }

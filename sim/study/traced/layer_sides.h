@@ -31,7 +31,7 @@ struct PassSides {
     TimePair head;                 // loss included
     std::vector<LayerPair> layers; // empty: see `untold`
     std::string untold;            // why layers are not compared, for people; empty: they are
-    double alike = 0; // share of what recorded layers run that all of them do
+    double alike = 0;              // share of what recorded layers run that all of them do
 
     bool operator==(const PassSides&) const = default;
 };
@@ -44,6 +44,7 @@ struct StageSides {
     PassSides forward;
     PassSides backward;
     TimePair update; // kernels of the optimizer and of what ends a step
+    TimePair other;  // of no known phase
 
     bool operator==(const StageSides&) const = default;
 };

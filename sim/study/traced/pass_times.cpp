@@ -17,11 +17,12 @@ StepPart part_of(Phase phase)
     case Phase::optimizer:
     case Phase::gradient_sync:
     case Phase::parameter_sync:
+        return StepPart::update;
     case Phase::data:
     case Phase::other:
         break;
     }
-    return StepPart::update;
+    return StepPart::other;
 }
 
 // In time; counts stretches; what counts as forward behind all of backward ends the step (norms of
@@ -32,12 +33,12 @@ void put_in_order(std::vector<StepKernel>& kernels)
         return std::pair(a.start, a.end) < std::pair(b.start, b.end);
     });
     const auto last_backward =
-        std::find_if(kernels.rbegin(), kernels.rend(), [](const StepKernel& kernel) {
-            return kernel.part == StepPart::backward;
-        });
+        std::find_if(kernels.rbegin(), kernels.rend(),
+                     [](const StepKernel& kernel) { return kernel.part == StepPart::backward; });
     if (last_backward != kernels.rend())
         for (auto at = last_backward.base(); at != kernels.end(); ++at)
-            at->part = StepPart::update;
+            if (at->part == StepPart::forward)
+                at->part = StepPart::update;
     std::uint32_t stretch = 0;
     const StepKernel* before = nullptr;
     for (StepKernel& kernel : kernels) {
@@ -57,9 +58,8 @@ std::uint32_t busiest_stream(const RankActivity& rank, const TraceStep& step)
         if (op.transfer == TraceOp::no_transfer && op.span.start >= step.span.start &&
             op.span.start < step.span.end)
             busy[op.stream] += op.span.length();
-    const auto most = std::max_element(busy.begin(), busy.end(), [](const auto& a, const auto& b) {
-        return a.second < b.second;
-    });
+    const auto most = std::max_element(
+        busy.begin(), busy.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
     return most == busy.end() ? 0 : most->first;
 }
 
@@ -78,8 +78,7 @@ std::vector<PassKernel> pass_kernels(const std::vector<StepKernel>& kernels,
 {
     std::vector<PassKernel> out;
     for (const std::size_t i : places)
-        out.push_back(
-            {kernels[i].kind, kernels[i].name, kernels[i].length(), kernels[i].stretch});
+        out.push_back({kernels[i].kind, kernels[i].name, kernels[i].length(), kernels[i].stretch});
     return out;
 }
 
@@ -122,7 +121,7 @@ SimulatedStep simulated_step(const Outcome& outcome, LaneId lane, const std::vec
         kernel.end = to_seconds(record.end).value();
         kernel.part = part_of(outcome.plan->program.labels[record.label.value].phase);
         std::optional<SimulatedPass> pass;
-        if (kernel.part != StepPart::update && record.micro_batch != BlockUse::no_index &&
+        if (kernel.part < StepPart::update && record.micro_batch != BlockUse::no_index &&
             record.layer < layers.size() && layers[record.layer])
             pass = SimulatedPass{record.micro_batch, record.layer};
         kernels.emplace_back(kernel, pass);
@@ -167,12 +166,12 @@ std::vector<StepKernel> recorded_kernels(const RankActivity& rank, const TraceSt
         if (op.transfer != TraceOp::no_transfer || op.crosses_host ||
             op.span.start < step.span.start)
             continue;
-        const auto kind = kinds.try_emplace({op.name, op.shapes},
-                                            static_cast<std::uint32_t>(kinds.size()));
+        const auto kind =
+            kinds.try_emplace({op.name, op.shapes}, static_cast<std::uint32_t>(kinds.size()));
         out.push_back({to_seconds(op.span.start - step.span.start).value(),
                        to_seconds(op.span.end - step.span.start).value(), part_of(op.phase),
-                       kind.first->second, op.name.value, op.stream != stream,
-                       StepKernel::no_pass, 0});
+                       kind.first->second, op.name.value, op.stream != stream, StepKernel::no_pass,
+                       0});
     }
     put_in_order(out);
     return out;
@@ -224,7 +223,8 @@ PartTimes part_times(const std::vector<StepKernel>& kernels, StepPart part, std:
         });
         const bool of_next = next != spans.end() && next->stretch == kernel.stretch;
         const bool of_last = next != spans.begin() && (next - 1)->stretch == kernel.stretch;
-        const bool before = of_next && of_last ? early : of_next || (!of_last && next == spans.begin());
+        const bool before =
+            of_next && of_last ? early : of_next || (!of_last && next == spans.begin());
         (before ? out.before : out.behind) += kernel.length();
     }
     return out;

@@ -10,8 +10,9 @@
 
 namespace trainyard {
 
-enum class StepPart : std::uint8_t { forward, backward, update }; // recompute is backward's
-inline constexpr std::size_t step_part_count = 3;
+// Recompute is backward's; other: of no phase, or of none that is known.
+enum class StepPart : std::uint8_t { forward, backward, update, other };
+inline constexpr std::size_t step_part_count = 4;
 
 // What computes, in time.
 struct StepKernel {
@@ -22,9 +23,9 @@ struct StepKernel {
     StepPart part = StepPart::forward;
     std::uint32_t kind = 0; // as in PassKernel
     std::uint32_t name = 0;
-    bool beside = false;         // on another stream than most
-    std::size_t pass = no_pass;  // of its part; of recorded kernels only once they are found
-    std::uint32_t stretch = 0;   // as in PassKernel
+    bool beside = false;        // on another stream than most
+    std::size_t pass = no_pass; // of its part; of recorded kernels only once they are found
+    std::uint32_t stretch = 0;  // as in PassKernel
 
     double length() const { return end - start; }
 };
@@ -40,7 +41,8 @@ struct SimulatedPass {
 
 struct SimulatedStep {
     std::vector<StepKernel> kernels;
-    std::array<std::vector<SimulatedPass>, step_part_count> passes; // in the order in which they run
+    std::array<std::vector<SimulatedPass>, step_part_count>
+        passes;                                  // in the order in which they run
     std::array<bool, step_part_count> in_turn{}; // a pass ends before the next one begins
 };
 
@@ -63,8 +65,8 @@ std::size_t repetitions(const std::vector<StepKernel>& kernels, StepPart part);
 // Sums over the part's kernels of a step, s.
 struct PartTimes {
     double all = 0;
-    double before = 0; // the first layer's pass of a micro-batch
-    double behind = 0; // the last one's
+    double before = 0;           // the first layer's pass of a micro-batch
+    double behind = 0;           // the last one's
     std::vector<double> compute; // by pass
     std::vector<double> elapsed;
 };
