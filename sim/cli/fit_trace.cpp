@@ -33,8 +33,10 @@ Checked<TraceFit> fit_of(const FitTraceCommand& command, const std::string& name
         stated_constants(scenario->file, scenario->outcome.cost->profile());
     if (!base)
         return tl::unexpected(base.error());
-    return fit_trace(run, scenario->file, to_json(*base), session, name, command.files.front(),
-                     {&interrupt_flag(), {}});
+    return fit_traced_job(
+        *job, run,
+        {scenario->file, *scenario->outcome.topology, to_json(*base), name, command.files.front()},
+        session, {&interrupt_flag(), {}});
 }
 
 } // namespace

@@ -32,6 +32,7 @@ struct ImportOptions {
     int scale_to = 0;
     std::string against;
     std::string trace;
+    std::string html;
     int which = 1;
     bool json = false;
     JobOptions job;
@@ -174,12 +175,15 @@ int run_import(const ImportOptions& options)
                                    options.against,
                                    options.job.changes,
                                    options.trace,
+                                   options.html,
                                    options.json});
     }
-    if (options.scale_to > 0 || !options.against.empty())
+    if (options.scale_to > 0 || !options.against.empty() || !options.html.empty())
         return refuse_file(options.words.back(),
                            fmt::format("is not read as a trace, which --{} is for",
-                                       options.scale_to > 0 ? "scale-to" : "against"),
+                                       options.scale_to > 0        ? "scale-to"
+                                       : !options.against.empty() ? "against"
+                                                                  : "html"),
                            "trainyard import trace FILE ...");
     if (options.words.size() > 2)
         return refuse_file(options.words[2], "is one file too many",
@@ -302,6 +306,9 @@ void add_import(CLI::App& program, Command& chosen)
         ->type_name("SCENARIO");
     sub->add_option("--trace", options->trace,
                     "write that step and the recorded one as one trace, for Perfetto")
+        ->type_name("FILE");
+    sub->add_option("--html", options->html,
+                    "of traces: write all of it as one page that needs no network")
         ->type_name("FILE");
     sub->footer("Example: trainyard import all_reduce.log -o sweeps.json\n"
                 "         trainyard import topo nvidia-smi-topo.txt -o node.json\n"

@@ -5,6 +5,7 @@
 #include "sim/cli/terminal.h"
 #include "sim/cli/traced_scenario.h"
 #include "sim/report/traces/recorded_events.h"
+#include "sim/report/traces/recorded_html.h"
 #include "sim/report/traces/recorded_run.h"
 #include "sim/report/traces/side_by_side_text.h"
 #include "sim/study/cost_part.h"
@@ -103,10 +104,10 @@ int import_trace_files(const TraceFiles& traces)
 {
     std::vector<std::string> read = traces.files;
     read.insert(read.end(), {traces.against, traces.topology});
-    if (const Problems problems = lost_files({traces.output, traces.trace}, read);
+    if (const Problems problems = lost_files({traces.output, traces.trace, traces.html}, read);
         !problems.empty())
         return refuse(problems, nothing_imported);
-    for (const std::string& file : {traces.output, traces.trace})
+    for (const std::string& file : {traces.output, traces.trace, traces.html})
         if (!file.empty())
             require_writable(file);
     const Checked<JobTrace> job = read_job_trace(traces.files);
@@ -119,7 +120,7 @@ int import_trace_files(const TraceFiles& traces)
         add_rebuilt_step(run, *job, work);
         add_critical_path(run, *job, work);
     }
-    if (traces.scale_to > 0)
+    if (traces.scale_to > 0 || !traces.html.empty())
         if (const Problems problems = without_timeline(run, traces.files.front());
             !problems.empty())
             return refuse(problems, nothing_imported);
@@ -137,6 +138,7 @@ int import_trace_files(const TraceFiles& traces)
         add_expected_rates(run, cluster->topology, *cluster->costs->cost);
     }
     std::optional<SideBySide> sides;
+    std::string html;
     if (!traces.against.empty()) {
         Session session;
         const Checked<TracedScenario> scenario =
@@ -144,9 +146,17 @@ int import_trace_files(const TraceFiles& traces)
         if (!scenario)
             return refuse(scenario.error(), nothing_imported);
         sides = side_by_side(run, scenario->outcome);
+        sides->stages = layer_sides(*job, scenario->outcome);
         if (!traces.trace.empty())
             write_both_steps(traces.trace, *job, scenario->outcome);
+        const SimulatedBeside beside{scenario->outcome, *sides};
+        if (!traces.html.empty())
+            html = recorded_html(run, *job, &beside);
+    } else if (!traces.html.empty()) {
+        html = recorded_html(run, *job, nullptr);
     }
+    if (!traces.html.empty())
+        write_file(traces.html, html);
     Json json = recorded_run_json(run);
     json["beside"] = sides ? to_json(*sides) : Json();
     json["source"] = fmt::format("imported by trainyard {}", version());

@@ -15,6 +15,7 @@ struct TraceFiles {
     std::string against;              // a scenario of the same job, to be shown beside; or empty
     std::vector<std::string> changes; // of it
     std::string trace;                // both steps as one trace; empty: not written
+    std::string html;                 // the same as a page; empty: not written
     bool json = false;
 };
 

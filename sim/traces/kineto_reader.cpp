@@ -1,14 +1,12 @@
 #include "sim/traces/kineto_reader.h"
 
-#include "sim/base/json_syntax.h"
 #include "sim/traces/event_draft.h"
 #include "sim/traces/host_ops.h"
-#include "sim/traces/json_stream.h"
 #include "sim/traces/kineto_header.h"
 #include "sim/traces/list_text.h"
+#include "sim/traces/trace_sax.h"
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include <limits>
 #include <map>
@@ -16,17 +14,13 @@
 namespace trainyard {
 namespace {
 
-constexpr std::size_t most_depth = 64;
 constexpr std::size_t longest_list = 4096; // characters of an argument that is kept
 
 // Takes nlohmann's events: the members of the file to the header, those of an event to its draft.
-class KinetoEvents final : public nlohmann::json_sax<nlohmann::json> {
+class KinetoEvents final : public TraceSax {
 public:
-    KinetoEvents(const JsonStream& stream, std::string file)
-        : stream_(stream), file_(std::move(file))
-    {}
+    KinetoEvents(const JsonStream& stream, const std::string& file) : TraceSax(stream, file) {}
 
-    bool null() override { return true; }
     bool boolean(bool) override { return true; }
     bool number_integer(number_integer_t value) override { return integer(value); }
     bool number_unsigned(number_unsigned_t value) override
@@ -50,7 +44,6 @@ public:
             header_.text(place_, value);
         return true;
     }
-    bool binary(binary_t&) override { return false; }
 
     bool key(string_t& name) override
     {
@@ -103,24 +96,12 @@ public:
         return true;
     }
 
-    bool parse_error(std::size_t, const std::string&,
-                     const nlohmann::detail::exception& error) override
-    {
-        if (problems_.empty()) {
-            JsonSyntaxProblem problem = explain_json_error(error.what());
-            refuse(std::move(problem.message), std::move(problem.hint));
-        }
-        return false;
-    }
-
-    Problems& problems() { return problems_; }
-
     // What the file as a whole says goes to each of its ranks. Requires that all was read.
     std::vector<RankTrace> take_ranks()
     {
         std::vector<RankTrace> out;
         for (auto& [process, rank] : ranks_) {
-            rank.file = file_;
+            rank.file = file();
             rank.events = events_;
             if (header_.simulated())
                 rank.rank = static_cast<int>(process);
@@ -158,13 +139,6 @@ private:
         return true;
     }
 
-    bool deeper()
-    {
-        if (++depth_ > most_depth)
-            return refuse(fmt::format("nested deeper than {} levels", most_depth), "");
-        return true;
-    }
-
     bool keep()
     {
         ++events_;
@@ -187,22 +161,11 @@ private:
         return recorded_->length() <= year;
     }
 
-    bool refuse(std::string message, std::string hint)
-    {
-        problems_.push_back(
-            {file_, stream_.line(), "", std::move(message), std::move(hint), Severity::error});
-        return false;
-    }
-
-    const JsonStream& stream_;
-    std::string file_;
     KinetoHeader header_;
     EventDraft draft_;
     std::map<std::int64_t, RankTrace> ranks_; // by process; one where the trace was recorded
-    Problems problems_;
     std::vector<KinetoField> place_; // members from the file's on, outside the events
     KinetoField field_ = KinetoField::other;
-    std::size_t depth_ = 0;
     std::optional<std::size_t> events_depth_; // inside the list of events: the depth of each
     ListText list_{longest_list};
     std::optional<TraceSpan> recorded_; // from the first event's start to the last one's end

@@ -123,6 +123,11 @@ public:
             row.kernel = middle_of_times(sums.kernel);
             row.moving = middle_of_times(sums.moving);
             row.quickest = *std::min_element(sums.moving.begin(), sums.moving.end());
+            row.recorded = sums.moving.size();
+            const auto slow =
+                sums.moving.begin() + static_cast<std::ptrdiff_t>(row.recorded * 9 / 10);
+            std::nth_element(sums.moving.begin(), slow, sums.moving.end());
+            row.slow = *slow;
             if (row.kind && row.bytes > 0 && row.ranks > 0 && row.moving.value() > 0) {
                 row.algorithm_bandwidth = Bytes(row.bytes) / row.moving;
                 row.bus_bandwidth =

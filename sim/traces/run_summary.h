@@ -50,6 +50,8 @@ struct TransferRow {
     Seconds kernel;                            // of its kernel
     Seconds moving;                            // while data move, as far as known
     Seconds quickest;                          // shortest of these
+    Seconds slow;                              // nine of ten take no longer
+    std::size_t recorded = 0;                  // how many there are
     MovingFrom source = MovingFrom::own_start; // of the least certain
     Bandwidth algorithm_bandwidth;             // bytes over `moving`; 0: not known
     Bandwidth bus_bandwidth;                   // nccl-tests' factor applied

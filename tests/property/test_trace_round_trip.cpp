@@ -8,6 +8,7 @@
 #include "sim/report/timeline/lane_time.h"
 #include "sim/report/timeline/recorded.h"
 #include "sim/study/session.h"
+#include "sim/study/traced/layer_sides.h"
 #include "sim/traces/kineto_reader.h"
 #include "sim/traces/rebuilt_step.h"
 #include "sim/traces/run_summary.h"
@@ -178,6 +179,37 @@ void check_rebuilt(const JobTrace& job)
     CHECK_THAT(step->rebuilt() / step->recorded(), WithinAbs(1, 0.03));
 }
 
+void check_alike(const TimePair& pair)
+{
+    CHECK(std::abs((pair.recorded - pair.simulated).value()) <=
+          0.01 * pair.simulated.value() + 1e-9);
+}
+
+// A trace names no layers; they are told by what repeats, and are the scenario's.
+void check_layers(const Outcome& outcome, const JobTrace& job)
+{
+    const std::vector<StageSides> stages = layer_sides(job, outcome);
+    REQUIRE(static_cast<int>(stages.size()) == outcome.job.strategy.pp);
+    int layers = 0;
+    for (const StageSides& stage : stages) {
+        check_alike(stage.update);
+        for (const PassSides* sides : {&stage.forward, &stage.backward}) {
+            INFO("stage " << stage.stage << (sides == &stage.forward ? " forward" : " backward"));
+            INFO(sides->untold);
+            REQUIRE(sides->untold.empty());
+            for (const TimePair* pair : {&sides->all, &sides->embedding, &sides->head})
+                check_alike(*pair);
+            REQUIRE(!sides->layers.empty());
+            for (const LayerPair& layer : sides->layers) {
+                check_alike(layer.compute);
+                check_alike(layer.elapsed);
+                layers += sides == &stage.forward ? layer.last - layer.first + 1 : 0;
+            }
+        }
+    }
+    CHECK(layers == 16); // of Llama 3.2 1B
+}
+
 // What one rank does in a step: ops by phase, and what it sends by kind and group.
 struct StepWork {
     std::map<Phase, int> computed;
@@ -271,6 +303,7 @@ TEST_CASE("a simulated step is read back from its trace as it was")
         CHECK(at == job->ranks.size());
         CHECK(at > 0);
         check_rebuilt(*job);
+        check_layers(outcome, *job);
     }
 }
 

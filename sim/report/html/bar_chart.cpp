@@ -24,6 +24,12 @@ constexpr double room_for_text = 46;
 constexpr double narrow_bar = 18;
 constexpr double narrow_step = 26;
 
+std::string queued_class()
+{
+    return series_class(2);
+}
+constexpr std::string_view queued_title = "between queued kernels";
+
 std::string step_bar(const StepBar& bar, double y, double per_second)
 {
     std::string out = svg_text({label_width - 8, y + 21, Anchor::end}, bar.name);
@@ -41,6 +47,11 @@ std::string step_bar(const StepBar& bar, double y, double per_second)
             out += svg_text({x + length / 2, y + 21, Anchor::middle, "on-colour"}, percent(share));
         x += length;
     }
+    if (bar.queued.value() > 0) {
+        out += svg_rect({x, y, bar.queued.value() * per_second, time_bar_height}, queued_class(),
+                        fmt::format("{}: {}", queued_title, to_display(bar.queued)));
+        x += bar.queued.value() * per_second;
+    }
     return bar.value.empty() ? out : out + svg_text({x + 8, y + 21}, bar.value);
 }
 
@@ -54,9 +65,11 @@ std::string step_bars_figure(std::string_view title, const std::vector<StepBar>&
     std::vector<TimeShares> all;
     double longest = 0;
     bool valued = false;
+    bool queued = false;
     for (const StepBar& bar : bars) {
         all.push_back(bar.shares);
-        longest = std::max(longest, sum_of(bar.shares).value());
+        longest = std::max(longest, (sum_of(bar.shares) + bar.queued).value());
+        queued = queued || bar.queued.value() > 0;
         valued = valued || !bar.value.empty();
     }
     if (longest <= 0)
@@ -71,6 +84,8 @@ std::string step_bars_figure(std::string_view title, const std::vector<StepBar>&
     std::vector<LegendEntry> entries;
     for (const TimeKind kind : visible_kinds(all))
         entries.push_back({css_class(kind), std::string(title_of(kind))});
+    if (queued)
+        entries.push_back({queued_class(), std::string(queued_title)});
     return figure_with_legend(title, body, y + 2, entries);
 }
 

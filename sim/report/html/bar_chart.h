@@ -16,6 +16,7 @@ struct StepBar {
     std::string name;
     TimeShares shares{};
     std::string value = {}; // behind it
+    Seconds queued = {};    // nothing runs though kernels are queued: of recorded steps only
 };
 std::string step_bars_figure(std::string_view title, const std::vector<StepBar>& bars);
 

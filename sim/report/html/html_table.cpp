@@ -61,4 +61,32 @@ std::string table_html(const TableCells& cells, const std::vector<std::size_t>& 
     return table.html();
 }
 
+std::string table_html(const TextTable& table)
+{
+    if (table.rows().size() < 2)
+        return "";
+    const std::vector<std::string>& heads = table.rows().front();
+    std::vector<HtmlColumn> columns;
+    for (std::size_t i = 0; i < table.columns().size(); ++i) {
+        const HtmlCell cell = table.columns()[i] == Align::right ? HtmlCell::number
+                              : i == 0                           ? HtmlCell::text
+                                                                 : HtmlCell::words;
+        columns.push_back({i < heads.size() ? heads[i] : "", cell});
+    }
+    HtmlTable out(columns);
+    for (std::size_t r = 1; r < table.rows().size(); ++r) {
+        std::vector<std::string> row;
+        for (const std::string& cell : table.rows()[r]) {
+            const std::size_t blanks = std::min(cell.find_first_not_of(' '), cell.size());
+            std::string html;
+            for (std::size_t i = 0; i < blanks; ++i)
+                html += "&nbsp;";
+            row.push_back(html + escaped(cell.substr(blanks)));
+        }
+        row.resize(columns.size());
+        out.add(row);
+    }
+    return out.html();
+}
+
 } // namespace trainyard

@@ -36,4 +36,8 @@ private:
 // these in bold.
 std::string table_html(const TableCells& cells, const std::vector<std::size_t>& text_columns);
 
+// A table for a terminal, its first row as heads: columns that stand right there hold numbers; of
+// the others all but the first wrap. Leading blanks indent.
+std::string table_html(const TextTable& table);
+
 } // namespace trainyard

@@ -53,6 +53,7 @@ svg{display:block;width:100%;height:auto}
 svg.defs{position:absolute;width:0;height:0}
 svg.swatch{display:inline-block;width:12px;height:12px;vertical-align:-1px;margin-right:7px}
 .scroll{overflow-x:auto}
+.scroll+.scroll,.sub+.scroll,svg+.scroll{margin-top:18px}
 table{border-collapse:collapse;width:100%;font-size:14px;font-variant-numeric:tabular-nums}
 th{font-weight:600;color:var(--muted);text-align:left;font-size:13px}
 th,td{padding:4px 10px 4px 0;border-bottom:1px solid var(--line);white-space:nowrap}

@@ -43,6 +43,8 @@ public:
     void add(std::vector<std::string> cells);
 
     bool empty() const { return rows_.empty(); }
+    const std::vector<Align>& columns() const { return columns_; }
+    const std::vector<std::vector<std::string>>& rows() const { return rows_; }
 
     // Every line indented by `indent`, cells two apart, no trailing space; ends with a newline.
     std::string text(std::size_t indent = 2) const;

@@ -38,10 +38,30 @@ std::string difference(Seconds is, Seconds should_be)
     return fmt::format("{:+.1f} %", tenths == 0 ? 0.0 : tenths / 10);
 }
 
+// Its parts in shares; empty where none is known.
+std::string critical_path_sentence(const std::vector<RecordedPathShare>& path)
+{
+    Seconds whole;
+    for (const RecordedPathShare& share : path)
+        whole += share.time;
+    std::string text;
+    for (const RecordedPathShare& share : path) {
+        if (share.time < least_share * whole)
+            break;
+        const std::string_view title = share.thing == PathThing::op     ? title_of(share.work)
+                                       : share.thing == PathThing::host ? "host"
+                                                                        : "between queued kernels";
+        text += fmt::format("{}{} {}", text.empty() ? "Critical path over the ranks: " : ", ",
+                            title, percent(share.time / whole));
+    }
+    return text.empty() ? text : text + ".";
+}
+
 } // namespace
 
-std::string rebuilt_step_text(const RebuiltStep& step, std::size_t width)
+ReportPart rebuilt_step_part(const RunSummary& run)
 {
+    const RebuiltStep& step = *run.rebuilt;
     TextTable table({Align::left, Align::right, Align::right, Align::right});
     table.add({"rebuilt from its ops", "recorded", "rebuilt", ""});
     const auto add = [&](std::string_view title, Seconds recorded, Seconds rebuilt) {
@@ -70,37 +90,23 @@ std::string rebuilt_step_text(const RebuiltStep& step, std::size_t width)
                                           : fmt::format("{} transfers wait", step.lone));
     if (step.unknown > 0)
         how += fmt::format(" Of {} ops {} are like none there.", step.ops, step.unknown);
-    return table.text_within(width) + hung("  ", how, width);
+    ReportPart out{std::move(table), {std::move(how)}};
+    if (std::string path = critical_path_sentence(run.path); !path.empty())
+        out.notes.push_back(std::move(path));
+    return out;
 }
 
-std::string critical_path_text(const std::vector<RecordedPathShare>& path, std::size_t width)
-{
-    Seconds whole;
-    for (const RecordedPathShare& share : path)
-        whole += share.time;
-    std::string text;
-    for (const RecordedPathShare& share : path) {
-        if (share.time < least_share * whole)
-            break;
-        const std::string_view title = share.thing == PathThing::op     ? title_of(share.work)
-                                       : share.thing == PathThing::host ? "host"
-                                                                        : "between queued kernels";
-        text += fmt::format("{}{} {}", text.empty() ? "Critical path over the ranks: " : ", ",
-                            title, percent(share.time / whole));
-    }
-    return text.empty() ? text : hung("  ", text + ".", width);
-}
-
-std::string scaled_step_text(const ScaledStep& step, std::size_t width)
+std::string scaled_step_sentence(const ScaledStep& step)
 {
     const double longer = step.scaled_step / step.rebuilt;
-    std::string out = hung(
-        "",
-        fmt::format("On {} ranks instead of {}, the same work on each: {} a step, {:.1f} % longer; "
-                    "{:.0f} % of linear scaling.",
-                    step.scaled, step.world, to_display(step.predicted()), 100 * (longer - 1),
-                    100 / longer),
-        width);
+    return fmt::format("On {} ranks instead of {}, the same work on each: {} a step, {:.1f} % "
+                       "longer; {:.0f} % of linear scaling.",
+                       step.scaled, step.world, to_display(step.predicted()), 100 * (longer - 1),
+                       100 / longer);
+}
+
+ReportPart scaled_step_part(const ScaledStep& step)
+{
     TextTable table(
         {Align::left, Align::right, Align::right, Align::right, Align::right, Align::right});
     table.add({"data move for", "size", "ranks", "", "scaled", ""});
@@ -111,12 +117,10 @@ std::string scaled_step_text(const ScaledStep& step, std::size_t width)
                    to_display(row.recorded), std::to_string(row.scaled_ranks),
                    to_display(row.scaled)});
     }
-    out += table.text_within(width);
+    ReportPart out{std::move(table), {}};
     if (step.unchanged > 0)
-        out += hung("  ",
-                    fmt::format("as long as recorded, their sizes are unknown: {} transfers",
-                                step.unchanged),
-                    width);
+        out.notes.push_back(fmt::format(
+            "as long as recorded, their sizes are unknown: {} transfers", step.unchanged));
     return out;
 }
 

@@ -1,14 +1,15 @@
 #pragma once
 
-// A recorded step that was run again, as sections of the text of a recorded run.
+// A recorded step that was run again, as parts of the report of a recorded run.
 
+#include "sim/report/traces/report_part.h"
 #include "sim/traces/run_summary.h"
 
 namespace trainyard {
 
-std::string rebuilt_step_text(const RebuiltStep& step, std::size_t width);
-// What its parts are, in shares; empty where none is known.
-std::string critical_path_text(const std::vector<RecordedPathShare>& path, std::size_t width);
-std::string scaled_step_text(const ScaledStep& step, std::size_t width);
+// With what its critical path is made of. Requires a rebuilt step.
+ReportPart rebuilt_step_part(const RunSummary& run);
+std::string scaled_step_sentence(const ScaledStep& step);
+ReportPart scaled_step_part(const ScaledStep& step);
 
 } // namespace trainyard

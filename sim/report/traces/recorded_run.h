@@ -18,7 +18,8 @@ Json recorded_run_json(const RunSummary& run);
 std::string recorded_run_text(const RunSummary& run, std::size_t width);
 std::string recorded_graph_text(const RunSummary& run, std::size_t width);
 
-// Parts of both.
+// Parts of both. The head: what was recorded, and which steps.
+std::vector<std::string> recorded_head_lines(const RunSummary& run);
 std::string recorded_head(const RunSummary& run, std::size_t width);
 std::string assumed_text(const RunSummary& run, std::size_t width);
 std::string transfer_title(const TransferRow& row);

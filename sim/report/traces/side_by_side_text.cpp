@@ -3,6 +3,7 @@
 #include "sim/report/figures.h"
 #include "sim/report/kinds.h"
 #include "sim/report/text/table.h"
+#include "sim/report/traces/layer_sides_text.h"
 
 #include <fmt/core.h>
 
@@ -14,14 +15,6 @@ namespace {
 constexpr double many = 1.5;          // times as many kernels
 constexpr double told = 0.01;         // of a rate's variance
 constexpr double shown_share = 0.001; // of the longer step
-
-// "x 1.08": simulated over recorded.
-std::string ratio_text(Seconds recorded, Seconds simulated)
-{
-    return recorded.value() > 0 && simulated.value() > 0
-               ? fmt::format("x {:.2f}", simulated / recorded)
-               : std::string();
-}
 
 std::string ops_text(double ops)
 {
@@ -36,9 +29,7 @@ std::string transfers_text(double count, double bytes)
                        to_display(Bytes(static_cast<std::uint64_t>(std::llround(bytes / count)))));
 }
 
-} // namespace
-
-std::string side_by_side_text(const SideBySide& sides, std::size_t width)
+ReportPart time_part(const SideBySide& sides)
 {
     const Seconds least = shown_share * std::max(sides.recorded, sides.simulated);
     TextTable step({Align::left, Align::right, Align::right, Align::left});
@@ -52,7 +43,11 @@ std::string side_by_side_text(const SideBySide& sides, std::size_t width)
     for (std::size_t k = 0; k < time_kind_count; ++k)
         add(title_of(static_cast<TimeKind>(k)), sides.recorded_time[k], sides.simulated_time[k]);
     add("between queued kernels", sides.recorded_gaps, Seconds());
+    return {std::move(step), {}};
+}
 
+ReportPart work_part(const SideBySide& sides)
+{
     TextTable work(
         {Align::left, Align::right, Align::right, Align::right, Align::right, Align::left});
     work.add({"kernels and transfers", "recorded", "", "simulated", "", ""});
@@ -70,14 +65,54 @@ std::string side_by_side_text(const SideBySide& sides, std::size_t width)
                   to_display(pair.recorded),
                   transfers_text(pair.simulated_count, pair.simulated_bytes),
                   to_display(pair.simulated), ratio_text(pair.recorded, pair.simulated)});
-    return step.text_within(width) + "\n" + work.text_within(width) +
-           hung("  ",
-                fmt::format(
-                    "Kernels that the host launches in a step: {:.0f} recorded, {:.0f} "
-                    "simulated. Times of kernels are alone on the device in the simulation, beside "
-                    "transfers in the recording.",
-                    sides.recorded_launches, sides.simulated_launches),
-                width);
+    return {std::move(work),
+            {fmt::format("Kernels that the host launches in a step: {:.0f} recorded, {:.0f} "
+                         "simulated. Times of kernels are alone on the device in the simulation, "
+                         "beside transfers in the recording.",
+                         sides.recorded_launches, sides.simulated_launches)}};
+}
+
+// Curves and losses, a sentence each kind.
+std::string constants_text(const TraceFit& fit, std::size_t width)
+{
+    std::string curves;
+    for (const TracedCurve& curve : fit.curves)
+        curves += fmt::format("{}{} among {}{}, {} {}", curves.empty() ? "" : "; ",
+                              to_name(curve.collective), curve.ranks,
+                              curve.domains > 1 ? fmt::format(" in {} domains", curve.domains) : "",
+                              curve.sizes, curve.sizes == 1 ? "size" : "sizes");
+    std::string out;
+    if (!curves.empty())
+        out += hung("  ", "Curves of collectives: " + curves + ".", width);
+    for (const TracedLoss& loss : fit.losses)
+        out += hung("  ",
+                    fmt::format("{}: {:.3g}, {:.3g} to {:.3g} (before {:.3g}), by {} kernels "
+                                "beside transfers.",
+                                loss.constant, loss.after, loss.low, loss.high, loss.before,
+                                loss.kernels),
+                    width);
+    for (const std::string& text : fit.left_out)
+        out += hung("  ", "Left as it was: " + text + ".", width);
+    return out;
+}
+
+} // namespace
+
+std::vector<ReportPart> side_by_side_parts(const SideBySide& sides)
+{
+    std::vector<ReportPart> out{time_part(sides), work_part(sides)};
+    for (ReportPart& part : stage_parts(sides.stages))
+        out.push_back(std::move(part));
+    return out;
+}
+
+std::string side_by_side_text(const SideBySide& sides, std::size_t width)
+{
+    std::string out;
+    for (const ReportPart& part : side_by_side_parts(sides))
+        if (!part.empty())
+            out += (out.empty() ? "" : "\n") + part.text(width);
+    return out;
 }
 
 Json to_json(const SideBySide& sides)
@@ -111,7 +146,8 @@ Json to_json(const SideBySide& sides)
                         {"work", std::move(work)},
                         {"transfers", std::move(transfers)},
                         {"recorded_launches", sides.recorded_launches},
-                        {"simulated_launches", sides.simulated_launches}};
+                        {"simulated_launches", sides.simulated_launches},
+                        {"stages", to_json(sides.stages)}};
 }
 
 std::string trace_fit_text(const TraceFit& fit, std::size_t width)
@@ -149,6 +185,7 @@ std::string trace_fit_text(const TraceFit& fit, std::size_t width)
                                    fit.recorded_kernels, fit.simulated_kernels),
                        width);
     return rates.text_within(width) + "\n" + classes.text_within(width) + doubts +
+           constants_text(fit, width) +
            hung("  ",
                 "The host is left as it was: a profiler slows it, and with it the recorded step.",
                 width);
@@ -169,7 +206,28 @@ Json to_json(const TraceFit& fit)
                                        {"recorded_seconds", one.recorded.value()},
                                        {"before_seconds", one.before.value()},
                                        {"after_seconds", one.after.value()}});
+    Json curves = Json::array();
+    for (const TracedCurve& curve : fit.curves)
+        curves.push_back(Json::Object{{"collective", to_name(curve.collective)},
+                                      {"ranks", curve.ranks},
+                                      {"domains", curve.domains},
+                                      {"sizes", static_cast<std::int64_t>(curve.sizes)},
+                                      {"bends_other", curve.bends_other}});
+    Json losses = Json::array();
+    for (const TracedLoss& loss : fit.losses)
+        losses.push_back(Json::Object{{"constant", loss.constant},
+                                      {"value", loss.after},
+                                      {"low", loss.low},
+                                      {"high", loss.high},
+                                      {"before", loss.before},
+                                      {"kernels", static_cast<std::int64_t>(loss.kernels)}});
+    Json left_out = Json::array();
+    for (const std::string& text : fit.left_out)
+        left_out.push_back(text);
     return Json::Object{{"rates", std::move(rates)},
+                        {"curves", std::move(curves)},
+                        {"losses", std::move(losses)},
+                        {"left_out", std::move(left_out)},
                         {"classes", std::move(classes)},
                         {"recorded_kernels", fit.recorded_kernels},
                         {"simulated_kernels", fit.simulated_kernels},

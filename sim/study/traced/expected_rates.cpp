@@ -23,38 +23,44 @@ std::vector<DeviceId> devices_of(const RunSummary& run, const TransferRow& row)
     return devices;
 }
 
-// The library of all transfers; of several that of devices.
+} // namespace
+
 Backend backend_of(const RunSummary& run)
 {
     return from_name<Backend>(run.backend).value_or(Backend::nccl);
 }
 
-} // namespace
+std::optional<GroupShape> shape_of(const RunSummary& run, const TransferRow& row,
+                                   const Topology& topology)
+{
+    const std::vector<DeviceId> devices = devices_of(run, row);
+    const auto count = static_cast<std::uint32_t>(topology.device_count());
+    if (std::any_of(devices.begin(), devices.end(),
+                    [&](DeviceId device) { return device.value >= count; }))
+        return std::nullopt;
+    return group_shape(topology, devices);
+}
 
 void add_expected_rates(RunSummary& run, const Topology& topology, const CostModel& cost)
 {
-    const auto count = static_cast<std::uint32_t>(topology.device_count());
     const Backend backend = backend_of(run);
     std::size_t outside = 0;
     for (TransferRow& row : run.transfers) {
         if (!row.kind || row.kind == CollectiveKind::send_receive || row.bytes == 0 ||
             row.ranks < 2)
             continue;
-        const std::vector<DeviceId> devices = devices_of(run, row);
-        if (std::any_of(devices.begin(), devices.end(),
-                        [&](DeviceId device) { return device.value >= count; }))
-        {
+        const std::optional<GroupShape> shape = shape_of(run, row, topology);
+        if (!shape) {
             ++outside;
             continue;
         }
-        const GroupShape shape = group_shape(topology, devices);
-        row.expected = cost.collective(*row.kind, Bytes(row.bytes), shape, backend).total;
-        row.expected_across = shape.domains > 1;
+        row.expected = cost.collective(*row.kind, Bytes(row.bytes), *shape, backend).total;
+        row.expected_across = shape->domains > 1;
     }
     if (outside > 0)
         run.assumed.push_back(fmt::format("nothing is expected of {} kinds and sizes of transfers "
                                           "whose ranks the cluster of {} devices does not have",
-                                          outside, count));
+                                          outside, topology.device_count()));
 }
 
 } // namespace trainyard

@@ -4,6 +4,7 @@
 // of transfers takes in the one and in the other.
 
 #include "sim/study/kernel_uses.h"
+#include "sim/study/traced/layer_sides.h"
 #include "sim/traces/run_summary.h"
 
 namespace trainyard {
@@ -54,6 +55,7 @@ struct SideBySide {
     std::vector<TransferPair> transfers; // longest first
     double recorded_launches = 0;
     double simulated_launches = 0;
+    std::vector<StageSides> stages; // where asked
 
     const WorkPair& of(ComparedWork one) const { return work[static_cast<std::size_t>(one)]; }
 };

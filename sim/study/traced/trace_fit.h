@@ -5,6 +5,7 @@
 #include "sim/study/own_steps/own_rates.h"
 #include "sim/study/own_steps/own_steps.h"
 #include "sim/study/traced/side_by_side.h"
+#include "sim/study/traced/traced_constants.h"
 
 namespace trainyard {
 
@@ -26,7 +27,10 @@ struct TraceFit {
     Seconds after;
     double recorded_kernels = 0; // a rank and step
     double simulated_kernels = 0;
-    Json profile; // the base with the rates, whole
+    std::vector<TracedCurve> curves;
+    std::vector<TracedLoss> losses;
+    std::vector<std::string> left_out; // as in TracedConstants
+    Json profile;                      // the base with the rates and constants, whole
 };
 
 } // namespace trainyard

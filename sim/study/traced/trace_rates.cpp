@@ -237,4 +237,30 @@ Checked<TraceFit> fit_trace(const RunSummary& recorded, const ScenarioFile& scen
     return out;
 }
 
+Checked<TraceFit> fit_traced_job(const JobTrace& job, const RunSummary& recorded,
+                                 const TracedTarget& target, Session& session,
+                                 const WorkControl& work)
+{
+    const BesideTransfers beside = beside_transfers(job, transfer_times(job));
+    RunSummary alone = recorded;
+    for (std::size_t r = 0; r < alone.ranks.size(); ++r)
+        for (std::size_t w = 0; w < device_work_count; ++w)
+            alone.ranks[r].work[w] -= beside.lost[r][w];
+    Checked<TraceFit> fit =
+        fit_trace(alone, target.scenario, target.base, session, target.name, target.trace, work);
+    if (!fit)
+        return fit;
+    const Checked<ProfileFile> with_rates = profile_of_json(fit->profile, target.name);
+    if (!with_rates)
+        return tl::unexpected(with_rates.error());
+    TracedConstants constants = traced_constants(
+        with_rates->profile, recorded, beside, target.topology,
+        fmt::format("trace {}", std::filesystem::path(target.trace).filename().string()));
+    fit->curves = std::move(constants.curves);
+    fit->losses = std::move(constants.losses);
+    fit->left_out = std::move(constants.left_out);
+    fit->profile = to_json(constants.profile);
+    return fit;
+}
+
 } // namespace trainyard

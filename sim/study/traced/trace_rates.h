@@ -8,6 +8,15 @@
 
 namespace trainyard {
 
+// Whose constants a trace is to tell.
+struct TracedTarget {
+    const ScenarioFile& scenario;
+    const Topology& topology; // the scenario's
+    Json base;                // a profile
+    std::string name;         // of the profile to be made
+    std::string trace;        // file
+};
+
 // Fits the rates of `base` (a profile) so that the classes of `scenario` take the recorded times:
 // products, attention, all other kernels, updates, and transfers inside and across domains and
 // all-to-alls, each to 5 %, with the prior of own_rates(). What tells too little is left out:
@@ -19,5 +28,11 @@ namespace trainyard {
 Checked<TraceFit> fit_trace(const RunSummary& recorded, const ScenarioFile& scenario,
                             const Json& base, Session& session, const std::string& name,
                             const std::string& trace, const WorkControl& work = {});
+
+// What a whole recorded job tells: the rates above, of kernels as they are alone on the device,
+// then curves and losses (traced_constants.h) on `topology`, the scenario's.
+Checked<TraceFit> fit_traced_job(const JobTrace& job, const RunSummary& recorded,
+                                 const TracedTarget& target, Session& session,
+                                 const WorkControl& work = {});
 
 } // namespace trainyard

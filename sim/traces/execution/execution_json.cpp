@@ -1,26 +1,23 @@
 #include "sim/traces/execution/execution_json.h"
 
-#include "sim/base/json_syntax.h"
 #include "sim/traces/execution/trace_builder.h"
 #include "sim/traces/list_text.h"
+#include "sim/traces/trace_sax.h"
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 #include <limits>
 
 namespace trainyard {
 namespace {
 
-constexpr std::size_t deepest = 64;
 constexpr std::size_t longest_text = std::size_t{16} << 20U; // characters of one node's list
 
 // Takes nlohmann's events: each node to a draft, each draft to the builder.
-class NodeEvents final : public nlohmann::json_sax<nlohmann::json> {
+class NodeEvents final : public TraceSax {
 public:
     NodeEvents(const JsonStream& stream, const std::string& file, GraphText form)
-        : stream_(stream),
-          file_(file),
+        : TraceSax(stream, file),
           form_(form),
           builder_(file, form == GraphText::calls ? GraphForm::calls : GraphForm::nodes)
     {
@@ -28,7 +25,6 @@ public:
             node_depth_ = 0;
     }
 
-    bool null() override { return true; }
     bool boolean(bool value) override
     {
         return list_.active() ? add_to_list(value ? "True" : "False") : count(value ? 1 : 0);
@@ -65,7 +61,6 @@ public:
             draft_.text(field_, value);
         return true;
     }
-    bool binary(binary_t&) override { return false; }
 
     bool key(string_t& name) override
     {
@@ -121,17 +116,6 @@ public:
         return true;
     }
 
-    bool parse_error(std::size_t, const std::string&,
-                     const nlohmann::detail::exception& error) override
-    {
-        if (problems_.empty()) {
-            JsonSyntaxProblem problem = explain_json_error(error.what());
-            refuse(std::move(problem.message), std::move(problem.hint));
-        }
-        return false;
-    }
-
-    Problems& problems() { return problems_; }
     ExecutionBuilder& builder() { return builder_; }
 
 private:
@@ -187,13 +171,6 @@ private:
             draft_.text(field, attribute_text_);
     }
 
-    bool deeper()
-    {
-        if (++depth_ > deepest)
-            return refuse(fmt::format("nested deeper than {} levels", deepest), "");
-        return true;
-    }
-
     static std::string quoted(std::string_view text)
     {
         std::string out = "'";
@@ -219,20 +196,9 @@ private:
         return problem.empty() || refuse(std::move(problem), "");
     }
 
-    bool refuse(std::string message, std::string hint)
-    {
-        problems_.push_back(
-            {file_, stream_.line(), "", std::move(message), std::move(hint), Severity::error});
-        return false;
-    }
-
-    const JsonStream& stream_;
-    std::string file_;
     GraphText form_;
     ExecutionBuilder builder_;
     NodeDraft draft_;
-    Problems problems_;
-    std::size_t depth_ = 0;
     std::optional<std::size_t> node_depth_; // inside the list of nodes: the depth of each
     bool nodes_follow_ = false;
     NodeField field_ = NodeField::other; // member of the node
