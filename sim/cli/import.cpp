@@ -34,7 +34,7 @@ struct ImportOptions {
     std::string trace;
     int which = 1;
     bool json = false;
-    JobOptions job;
+    JobQuestion job;
 };
 
 // What came of a file, as each kind is printed and written.
@@ -118,9 +118,9 @@ void print_result(const Imported& imported, ImportKind kind, const ImportOptions
     print_data(to_text(out) + "\n");
 }
 
-JobOptions job_options(const ImportOptions& options)
+JobQuestion job_options(const ImportOptions& options)
 {
-    JobOptions out = options.job;
+    JobQuestion out = options.job;
     out.nodes = options.nodes;
     return out;
 }
@@ -165,14 +165,14 @@ int run_import(const ImportOptions& options)
             return refuse_file(options.words[1],
                                fmt::format("is a trace, of which {} says nothing", *useless),
                                "leave it out");
-        return import_trace_files({{options.words.begin() + 1, options.words.end()},
+        return import_trace_files({{{options.words.begin() + 1, options.words.end()},
+                                    options.job.topology,
+                                    options.job.gpu,
+                                    options.job.gpus_per_node,
+                                    options.scale_to,
+                                    options.against,
+                                    options.job.changes},
                                    options.output,
-                                   options.job.topology,
-                                   options.job.gpu,
-                                   options.job.gpus_per_node,
-                                   options.scale_to,
-                                   options.against,
-                                   options.job.changes,
                                    options.trace,
                                    options.json});
     }
