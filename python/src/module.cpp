@@ -3,6 +3,7 @@
 
 #include "python/src/parts.h"
 #include "python/src/raising.h"
+#include "python/src/waiting.h"
 #include "sim/base/build_info.h"
 #include "sim/base/freed_memory.h"
 
@@ -57,7 +58,11 @@ NB_MODULE(_core, module)
     module.def("version", [] { return std::string(version()); });
     module.def("data_dir", [] { return data_dir().string(); });
     module.def("set_data_dir", [](const std::string& folder) { set_data_dir(folder); });
-    module.def("forget_session", &forget_session);
+    module.def("after_fork", [] {
+        forget_session();
+        forget_calls();
+    });
+    module.def("end_calls", &end_calls);
     add_scenarios(module);
     add_simulations(module);
     add_studies(module);

@@ -62,15 +62,9 @@ Enum named(const std::string& name, const char* what)
 // What a file is, and every problem of it.
 std::pair<std::string, nb::list> checked_file(const std::string& path)
 {
-    Problems problems;
-    std::string kind_name;
-    {
-        const nb::gil_scoped_release released;
-        const CheckedFile file = check_file(path);
-        problems = file.problems;
-        kind_name = file.kind;
-    }
-    return {kind_name, problem_tuples(problems)};
+    const CheckedFile file =
+        result_of(nb::none(), [&](const WorkControl&) { return check_file(path); });
+    return {file.kind, problem_tuples(file.problems)};
 }
 
 nb::str schema_text(const std::string& name)

@@ -170,8 +170,9 @@ void add_timeline(nb::module_& module)
         .def(
             "write_trace",
             [](const RecordedCore& core, const std::string& path) {
-                const nb::gil_scoped_release released;
-                write_kineto_trace(path, *core.outcome, {core.ranks.of_trace(*core.outcome)});
+                wait_for(nb::none(), [&](const WorkControl&) {
+                    write_kineto_trace(path, *core.outcome, {core.ranks.of_trace(*core.outcome)});
+                });
             },
             nb::arg("path"));
 }

@@ -203,8 +203,8 @@ CapacityQuestion capacity_question(const nb::dict& words)
 {
     CapacityQuestion out;
     const auto take = [&](const char* key, auto& to) {
-        if (words.contains(key))
-            to = nb::cast<std::decay_t<decltype(to)>>(words[key]);
+        if (words.contains(key) && !nb::try_cast(words[key], to))
+            throw nb::type_error(key);
     };
     take("model", out.model);
     take("on", out.clusters);

@@ -1,5 +1,7 @@
 #include "python/src/waiting.h"
 
+#include <unistd.h>
+
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -15,6 +17,100 @@ namespace nb = nanobind;
 constexpr std::chrono::milliseconds look_up(50);
 // How often progress is told at most.
 constexpr std::chrono::milliseconds breath(100);
+// How long the interpreter's end waits for calls to stop.
+constexpr std::chrono::seconds patience(10);
+
+// The calls under way. A daemon thread that asks for the GIL while the interpreter ends would be
+// unwound by force, through frames that do not allow it: it is parked before.
+struct Calls {
+    std::mutex mutex;
+    std::condition_variable changed;
+    int running = 0;
+    int parked = 0;
+    bool closing = false;
+    std::thread::id closer;
+};
+
+// Never destroyed: parked threads are in it.
+Calls*& calls()
+{
+    static Calls* all = new Calls;
+    return all;
+}
+
+bool is_to_park()
+{
+    Calls& all = *calls();
+    const std::lock_guard lock(all.mutex);
+    return all.closing && all.closer != std::this_thread::get_id();
+}
+
+// To be called without the GIL.
+[[noreturn]] void park()
+{
+    Calls& all = *calls();
+    {
+        const std::lock_guard lock(all.mutex);
+        ++all.parked;
+    }
+    all.changed.notify_all();
+    while (true)
+        ::pause();
+}
+
+// A call under way. Requires the GIL.
+class Call {
+public:
+    Call()
+    {
+        {
+            const std::lock_guard lock(calls()->mutex);
+            ++calls()->running;
+        }
+        if (is_to_park()) {
+            PyEval_SaveThread();
+            park();
+        }
+    }
+    ~Call()
+    {
+        {
+            const std::lock_guard lock(calls()->mutex);
+            --calls()->running;
+        }
+        calls()->changed.notify_all();
+    }
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+};
+
+// The GIL, given up and taken back.
+class Released {
+public:
+    Released() : state_(PyEval_SaveThread()) {}
+    ~Released() { take(); }
+    Released(const Released&) = delete;
+    Released& operator=(const Released&) = delete;
+
+    // Calls `look` with the GIL.
+    template <class Look>
+    void with_gil(Look look)
+    {
+        take();
+        look();
+        state_ = PyEval_SaveThread();
+    }
+
+private:
+    void take()
+    {
+        if (is_to_park())
+            park();
+        PyEval_RestoreThread(state_);
+    }
+
+    PyThreadState* state_;
+};
 
 struct Progress {
     std::string stage;
@@ -53,18 +149,23 @@ void run(Talk& talk, bool tells, const std::function<void(const WorkControl&)>& 
     talk.news.notify_one();
 }
 
-// Requires the GIL. Throws what a signal's handler or the callable raises.
-void look_after(Talk& talk, const nb::object& progress)
+// What a signal's handler or the callable raises; else null. Requires the GIL.
+std::exception_ptr look_after(Talk& talk, const nb::object& progress)
 {
-    if (PyErr_CheckSignals() != 0)
-        throw nb::python_error();
-    std::optional<Progress> told;
-    {
-        const std::lock_guard lock(talk.mutex);
-        std::swap(told, talk.progress);
+    try {
+        if (PyErr_CheckSignals() != 0)
+            throw nb::python_error();
+        std::optional<Progress> told;
+        {
+            const std::lock_guard lock(talk.mutex);
+            std::swap(told, talk.progress);
+        }
+        if (told)
+            progress(nb::str(told->stage.data(), told->stage.size()), told->done, told->total);
+    } catch (...) {
+        return std::current_exception();
     }
-    if (told)
-        progress(nb::str(told->stage.data(), told->stage.size()), told->done, told->total);
+    return nullptr;
 }
 
 // Returns true once the work is over.
@@ -78,22 +179,20 @@ bool wait_a_little(Talk& talk, std::chrono::milliseconds time)
 
 void wait_for(const nb::object& progress, const std::function<void(const WorkControl&)>& work)
 {
+    const Call call;
     const bool tells = !progress.is_none();
     Talk talk;
     std::exception_ptr raised; // by Python
     {
-        const nb::gil_scoped_release released;
+        Released released;
         std::thread worker(run, std::ref(talk), tells, std::cref(work));
         while (!wait_a_little(talk, tells ? breath : look_up)) {
-            if (raised)
-                continue; // it is only waited for now
-            const nb::gil_scoped_acquire acquired;
-            try {
-                look_after(talk, progress);
-            } catch (...) {
-                raised = std::current_exception();
+            if (is_to_park())
                 talk.cancel.cancel();
-            }
+            else if (!raised) // else it is only waited for
+                released.with_gil([&] { raised = look_after(talk, progress); });
+            if (raised)
+                talk.cancel.cancel();
         }
         worker.join();
     }
@@ -101,8 +200,30 @@ void wait_for(const nb::object& progress, const std::function<void(const WorkCon
         std::rethrow_exception(raised);
     if (talk.failure)
         std::rethrow_exception(talk.failure);
-    if (tells && talk.progress)
-        look_after(talk, progress); // the last of it
+    if (tells)
+        if (const std::exception_ptr last = look_after(talk, progress))
+            std::rethrow_exception(last);
+}
+
+void end_calls()
+{
+    Calls& all = *calls();
+    {
+        const std::lock_guard lock(all.mutex);
+        all.closing = true;
+        all.closer = std::this_thread::get_id();
+    }
+    PyThreadState* const state = PyEval_SaveThread();
+    {
+        std::unique_lock lock(all.mutex);
+        all.changed.wait_for(lock, patience, [&] { return all.running == all.parked; });
+    }
+    PyEval_RestoreThread(state);
+}
+
+void forget_calls()
+{
+    calls() = new Calls;
 }
 
 } // namespace trainyard::python

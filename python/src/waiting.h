@@ -29,4 +29,10 @@ auto result_of(const nanobind::object& progress, Work work)
     return std::move(*result);
 }
 
+// Before the interpreter ends: waits until no other thread's call will ask for the GIL again.
+void end_calls();
+
+// In the child of a fork: threads that were at work are gone.
+void forget_calls();
+
 } // namespace trainyard::python

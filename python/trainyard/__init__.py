@@ -13,6 +13,7 @@ True
 Input that is wrong raises :class:`InputError`, whose ``problems`` lists all of it.
 """
 
+import atexit as _atexit
 import os as _os
 
 from . import _core
@@ -20,7 +21,8 @@ from . import _core
 _data = _os.path.join(_os.path.dirname(__file__), "data")
 if _os.path.isdir(_data):
     _core.set_data_dir(_data)
-_os.register_at_fork(after_in_child=_core.forget_session)
+_os.register_at_fork(after_in_child=_core.after_fork)
+_atexit.register(_core.end_calls)
 
 from .catalogue import (  # noqa: E402
     Topology,

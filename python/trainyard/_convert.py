@@ -73,8 +73,17 @@ def axis_texts(axes: Mapping[str, Any]) -> list[str]:
             continue
         if isinstance(values, (int, float, Mapping)) or values is None:
             raise TypeError(f"{field}: a list of values, or text such as '1..8'")
-        out.append(f"{field}={','.join(json_text(value) for value in values)}")
+        out.append(f"{field}={','.join(_axis_value(value) for value in values)}")
     return out
+
+
+def _axis_value(value: Any) -> str:
+    # Words stand bare, as people type them; whatever else is JSON.
+    import re
+
+    if isinstance(value, str) and re.fullmatch(r"[0-9]*[A-Za-z_][\w.:+-]*", value):
+        return value
+    return json_text(value)
 
 
 def threads_of(threads: Optional[int]) -> int:

@@ -18,6 +18,7 @@ from ._convert import (
     text,
     whole,
 )
+from ._core import Scenario as _CoreScenario
 from ._progress import progress_of
 from .errors import Problem, problems_from
 
@@ -174,9 +175,11 @@ class Scenario:
     """
 
     __slots__ = ("_core", "_cached")
+    _core: _CoreScenario
+    _cached: Optional[tuple[_CoreScenario, dict[str, Any]]]
 
-    def __init__(self, core: _core.Scenario) -> None:
-        if not isinstance(core, _core.Scenario):
+    def __init__(self, core: _CoreScenario) -> None:
+        if not isinstance(core, _CoreScenario):
             raise TypeError(
                 "a scenario is made by Scenario.load(path), .from_dict(...) or .from_hf(...)"
             )
@@ -274,8 +277,7 @@ class Scenario:
         if cached is None or cached[0] is not self._core:
             cached = (self._core, json.loads(self._core.json()))
             object.__setattr__(self, "_cached", cached)
-        data: dict[str, Any] = cached[1]
-        return data
+        return cached[1]
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name not in _schema()["properties"]:

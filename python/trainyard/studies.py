@@ -322,11 +322,9 @@ class Plan(Answer):
     def rows(self) -> Table:
         """A row for each layout, or for each size of a cluster."""
         data = self.to_dict()
-        found = data.get("layouts", data.get("clusters", []))
-        rows = []
-        for entry in found:
-            rows.extend(entry["sizes"] if "sizes" in entry else [entry])
-        return Table.of(rows)
+        if "clusters" in data:
+            return Table.of([size for kind in data["clusters"] for size in kind["sizes"]])
+        return Table.of(data["best"])
 
     def to_pandas(self) -> Any:
         """The same as a DataFrame."""
@@ -383,7 +381,8 @@ def plan(
             words[key] = text(key, value)
     for key, several in {"on": on, "price": price, "objectives": objectives}.items():
         if several is not None:
-            words[key] = several.split(",") if isinstance(several, str) else list(several)
+            entries = several.split(",") if isinstance(several, str) else list(several)
+            words[key] = [text(key, path_text(entry) if key == "on" else entry) for entry in entries]
     if assume is not None:
         words["assume"] = path_text(assume)
     if sequence_length:
