@@ -30,6 +30,14 @@ class ShowsWhatHappens(unittest.TestCase):
             tried += result.attempted
         self.assertGreater(tried, 10)
 
+    def test_examples_of_the_projects_readme(self) -> None:
+        os.chdir(root)
+        result = doctest.testfile(
+            str(root / "README.md"), module_relative=False, optionflags=options
+        )
+        self.assertEqual(result.failed, 0)
+        self.assertGreater(result.attempted, 5)
+
     def test_ten_lines_of_the_readme_run(self) -> None:
         os.chdir(root)
         text = (root / "python" / "README.md").read_text()
