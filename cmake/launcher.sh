@@ -85,7 +85,7 @@ make_python_environment() {
         rm -rf "$environment"
         return 0
     fi
-    "${pip[@]}" numpy pandas mypy </dev/null >>"$log" 2>&1 && touch "$environment/whole" &
+    "${pip[@]}" numpy pandas matplotlib mypy </dev/null >>"$log" 2>&1 && touch "$environment/whole" &
     python_installing=$!
 }
 
@@ -93,7 +93,7 @@ make_python_environment() {
 wait_for_python_environment() {
     [ -n "$python_installing" ] || return 0
     wait "$python_installing" ||
-        say "NumPy, pandas or mypy could not be installed: tests that need them are skipped"
+        say "NumPy, pandas, matplotlib or mypy could not be installed: tests that need them are skipped"
 }
 
 # missing_packages TARGET: prints the entries of its packages that this machine lacks.

@@ -5,6 +5,8 @@
 #include "python/src/waiting.h"
 #include "sim/report/html/html.h"
 #include "sim/report/html/timeline_svg.h"
+#include "sim/report/kernel_classes.h"
+#include "sim/report/kinds.h"
 #include "sim/report/stuck/stuck_summary.h"
 #include "sim/report/text/memory_text.h"
 #include "sim/report/text/summary_csv.h"
@@ -137,6 +139,84 @@ std::vector<Evaluated> evaluated(const std::vector<ScenarioCore>& cores, int thr
     });
 }
 
+// Of the rank that sets the pace: (part, phase, count, FLOPs, bytes, seconds, what limits it).
+nb::list kernel_tuples(const SimulationCore& core)
+{
+    const Outcome& outcome = core.simulation->outcome;
+    nb::list out;
+    for (const KernelClass& one : kernel_classes(outcome, outcome.result->critical_lane))
+        out.append(nb::make_tuple(std::string(title_of(one.part)), std::string(title_of(one.phase)),
+                                  one.count, one.flops.value(), one.bytes, one.time.value(),
+                                  std::string(title_of(one.limit()))));
+    return out;
+}
+
+// (number format, FLOP/s of the peak) of each format that kernels compute in; ("memory", bytes/s).
+nb::list roof_tuples(const SimulationCore& core)
+{
+    const Outcome& outcome = core.simulation->outcome;
+    nb::list out;
+    out.append(nb::make_tuple(
+        "memory", outcome.cost->profile().hardware.device.hbm_bandwidth.value()));
+    for (const Roof& roof :
+         roofs_of(outcome, kernel_classes(outcome, outcome.result->critical_lane)))
+        out.append(nb::make_tuple(std::string(to_name(roof.precision)), roof.peak.value()));
+    return out;
+}
+
+std::string hatch_name(Hatch hatch)
+{
+    switch (hatch) {
+    case Hatch::none:
+        return "none";
+    case Hatch::slash:
+        return "slash";
+    case Hatch::backslash:
+        return "backslash";
+    case Hatch::vertical:
+        return "vertical";
+    case Hatch::horizontal:
+        return "horizontal";
+    case Hatch::cross:
+        return "cross";
+    case Hatch::dots:
+        break;
+    }
+    return "dots";
+}
+
+// (name, title, title in a timeline, colour, hatch, ink) of each kind of time.
+nb::list time_kind_tuples()
+{
+    nb::list out;
+    for (const EnumName<TimeKind>& kind : enum_names<TimeKind>()) {
+        const TimeKindWords& words = words_of(kind.value);
+        out.append(nb::make_tuple(std::string(kind.name), std::string(words.title),
+                                  std::string(words.slice), std::string(words.fill.colour),
+                                  hatch_name(words.fill.hatch), std::string(words.fill.ink)));
+    }
+    return out;
+}
+
+Answer comparison_answer(const std::vector<ScenarioCore>& cores, const nb::object& progress)
+{
+    std::vector<ScenarioFile> files;
+    for (const ScenarioCore& core : cores)
+        files.push_back(*core.file);
+    const auto shared = session();
+    const auto compared = std::make_shared<const ScenarioComparison>(
+        value_or_raise(result_of(progress, [&](const WorkControl& work) {
+            return compare_scenarios(files, *shared, work);
+        })));
+    Answer out;
+    out.warnings = compared->warnings;
+    out.json = [compared] { return to_text(comparison_json(compared->runs)) + "\n"; };
+    out.text = [compared](std::size_t width) {
+        return comparison_text(compared->runs, {Colour::none, width});
+    };
+    return out;
+}
+
 void add_timeline(nb::module_& module)
 {
     nb::class_<TimelineColumns>(module, "Timeline")
@@ -198,6 +278,8 @@ void add_simulations(nb::module_& module)
              [](const SimulationCore& core) {
                  return problem_tuples(core.simulation->outcome.warnings);
              })
+        .def("kernels", &kernel_tuples)
+        .def("roofs", &roof_tuples)
         .def("recorded", &recorded, nb::arg("ranks"), nb::arg("progress").none());
     add_timeline(module);
     nb::class_<Evaluated>(module, "Evaluated")
@@ -234,6 +316,11 @@ void add_simulations(nb::module_& module)
         },
         nb::arg("scenario"), nb::arg("steps"), nb::arg("lengths"), nb::arg("expandable_segments"),
         nb::arg("max_split_size"), nb::arg("progress").none());
+    module.def("time_kinds", &time_kind_tuples);
+    module.def("series_colours", [] {
+        return std::vector<std::string>(series_colours.begin(), series_colours.end());
+    });
+    module.def("compare", &comparison_answer, nb::arg("scenarios"), nb::arg("progress").none());
     module.def("evaluate", &evaluated, nb::arg("scenarios"), nb::arg("threads"),
                nb::arg("simulate_unfit"), nb::arg("progress").none());
 }

@@ -106,6 +106,7 @@ class TakesNothingWrong(unittest.TestCase):
         calls: list[tuple[Callable[..., Any], list[Any], list[str]]] = [
             (trainyard.simulate, [small], ["advice", "samples", "progress"]),
             (trainyard.memory, [small], ["steps", "lengths", "max_split_size", "progress"]),
+            (trainyard.compare, [[small, small]], ["progress"]),
             (trainyard.evaluate, [[small]], ["threads", "unfit", "progress"]),
             (trainyard.sweep, [small, {"training.micro_batch": [1]}],
              ["best_by", "headroom", "top", "threads"]),

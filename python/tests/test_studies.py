@@ -173,6 +173,14 @@ class SweepsAndPlans(unittest.TestCase):
         self.assertEqual(len(found.rows), 3)
         self.assertIn("<html", found.to_html())
 
+    def test_a_comparison_is_that_of_the_program(self) -> None:
+        files = [str(scenarios / f"ddp-{name}.json") for name in ("overlap", "no-overlap")]
+        found = trainyard.compare(files)
+        self.assertEqual(found.to_json(), printed("compare", *files, "--json"))
+        self.assertEqual(found.report(), printed("compare", *files))
+        with self.assertRaises(ValueError):
+            trainyard.compare(files[:1])
+
     def test_a_goal_finds_a_cluster_as_the_program_does(self) -> None:
         grid = {
             "strategy.schedule": ["1f1b"],

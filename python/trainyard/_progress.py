@@ -36,7 +36,7 @@ class Bar:
         except ImportError:
             self._lines = sys.stderr is not None and sys.stderr.isatty()
             return
-        self._bar = tqdm(total=total if total > 0 else None, desc=stage, unit_scale=True)
+        self._bar = tqdm(total=total if total > 0 else None, desc=stage, unit="")
 
     def close(self) -> None:
         """Ends the line."""

@@ -183,15 +183,55 @@ class Result:
         return Table.of(self.to_dict().get("what_if", []))
 
     def to_pandas(self, table: str = "breakdown") -> Any:
-        """One of breakdown, collectives, links, memory, what_if, timeline as a DataFrame."""
+        """One of breakdown, collectives, kernels, links, memory, what_if, timeline as a
+        DataFrame."""
         if table == "timeline":
             return self.timeline().to_pandas()
-        if table not in ("breakdown", "collectives", "links", "memory", "what_if"):
+        if table not in ("breakdown", "collectives", "kernels", "links", "memory", "what_if"):
             raise ValueError(
                 f'there is no table "{table}": '
-                "breakdown, collectives, links, memory, what_if or timeline"
+                "breakdown, collectives, kernels, links, memory, what_if or timeline"
             )
         return getattr(self, table).to_pandas()
+
+    @property
+    def kernels(self) -> Table:
+        """Kernels of the rank that sets the pace by part and phase, each alone on the device: count,
+        operations, bytes of memory, seconds, and what limits them."""
+        names = ["part", "phase", "count", "flops", "bytes", "time_s", "limit"]
+        return Table(names, [dict(zip(names, row)) for row in self._core.kernels()])
+
+    @property
+    def roofs(self) -> dict[str, float]:
+        """FLOP/s of a device's peak in each number format that the kernels compute in, and bytes a
+        second of its ``"memory"``, as its data sheet has them."""
+        return dict(self._core.roofs())
+
+    # Charts: of matplotlib, on ``ax`` or on axes of their own, which they return
+
+    def plot_breakdown(self, *, ax: Any = None) -> Any:
+        """Where the time goes."""
+        from .plots import breakdown
+
+        return breakdown([self], ax=ax)
+
+    def plot_timeline(self, ranks: Ranks = None, *, ax: Any = None, progress: Progress = None) -> Any:
+        """The ops over time, a row for each rank and stream."""
+        from .plots import timeline
+
+        return timeline(self, ranks, ax=ax, progress=progress)
+
+    def plot_memory(self, ranks: Ranks = None, *, ax: Any = None, progress: Progress = None) -> Any:
+        """What devices hold over the step."""
+        from .plots import memory
+
+        return memory(self, ranks, ax=ax, progress=progress)
+
+    def plot_roofline(self, *, ax: Any = None) -> Any:
+        """Rates of kernels under the peaks."""
+        from .plots import roofline
+
+        return roofline(self, ax=ax)
 
     # The step op by op
 

@@ -260,6 +260,15 @@ def evaluate(
     return Evaluation([Evaluated(core, scenario) for core, scenario in zip(cores, asked)])
 
 
+def compare(scenarios: Iterable[ScenarioLike], *, progress: Progress = None) -> Answer:
+    """Scenarios side by side, differences first; the first is the baseline."""
+    asked = [scenario_of(scenario)._core for scenario in scenarios]
+    if len(asked) < 2:
+        raise ValueError("at least two scenarios are compared")
+    with progress_of(progress) as call:
+        return Answer(_core.compare(asked, call))
+
+
 class Sweep(Answer):
     """The points of a grid."""
 
@@ -275,6 +284,12 @@ class Sweep(Answer):
     def to_pandas(self) -> Any:
         """The same as a DataFrame."""
         return self.points.to_pandas()
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Step time against memory, with the front (matplotlib)."""
+        from .plots import pareto
+
+        return pareto(self.points, ax=ax)
 
 
 def sweep(
@@ -329,6 +344,18 @@ class Plan(Answer):
     def to_pandas(self) -> Any:
         """The same as a DataFrame."""
         return self.rows.to_pandas()
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Step time against memory, with the front (matplotlib)."""
+        from .plots import pareto
+
+        return pareto(self.rows, ax=ax)
+
+    def plot_scaling(self, *, ax: Any = None) -> Any:
+        """Speedup over GPUs, of a plan that was asked for ``scaling``."""
+        from .plots import scaling
+
+        return scaling(self, ax=ax)
 
 
 _sizes = ("on", "within", "budget", "scaling", "guide")

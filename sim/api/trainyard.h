@@ -7,6 +7,7 @@
 
 #include "sim/api/catalogue.h"
 #include "sim/api/cluster_plan.h"
+#include "sim/api/comparison.h"
 #include "sim/api/evaluation.h"
 #include "sim/api/first_scenario.h"
 #include "sim/api/grid_sweep.h"
