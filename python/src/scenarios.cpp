@@ -104,6 +104,10 @@ void add_scenarios(nb::module_& module)
             return one.file->scenario == other.file->scenario && one.file->base == other.file->base;
         });
     module.def(
+        "write_file",
+        [](const std::string& path, const std::string& text) { write_file(path, text); },
+        nb::arg("path"), nb::arg("text"));
+    module.def(
         "load",
         [](const std::string& path) { return core_of(value_or_raise(load_scenario(path))); },
         nb::arg("path"));

@@ -156,8 +156,8 @@ nb::list roof_tuples(const SimulationCore& core)
 {
     const Outcome& outcome = core.simulation->outcome;
     nb::list out;
-    out.append(nb::make_tuple(
-        "memory", outcome.cost->profile().hardware.device.hbm_bandwidth.value()));
+    out.append(
+        nb::make_tuple("memory", outcome.cost->profile().hardware.device.hbm_bandwidth.value()));
     for (const Roof& roof :
          roofs_of(outcome, kernel_classes(outcome, outcome.result->critical_lane)))
         out.append(nb::make_tuple(std::string(to_name(roof.precision)), roof.peak.value()));

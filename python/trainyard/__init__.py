@@ -38,6 +38,8 @@ from .catalogue import (  # noqa: E402
     topology,
 )
 from .errors import InputError, Problem, StuckError, TrainyardError, WorldError  # noqa: E402
+from .evaluation import Evaluated, Evaluation, evaluate  # noqa: E402
+from .fits import Fit, fit  # noqa: E402
 from .imports import (  # noqa: E402
     FirstScenario,
     ImportedJob,
@@ -45,25 +47,11 @@ from .imports import (  # noqa: E402
     import_job,
     import_trace,
 )
+from .plans import Plan, Sweep, plan, sweep  # noqa: E402
 from .results import Answer, Result  # noqa: E402
-from .scenario import Scenario, Section  # noqa: E402
-from .studies import (  # noqa: E402
-    Evaluated,
-    Evaluation,
-    Fit,
-    Memory,
-    Plan,
-    Sweep,
-    check,
-    compare,
-    evaluate,
-    fit,
-    memory,
-    plan,
-    simulate,
-    sweep,
-    validate,
-)
+from .scenario import Scenario  # noqa: E402
+from .section import Section  # noqa: E402
+from .studies import Memory, check, compare, memory, simulate, validate  # noqa: E402
 from .table import Table  # noqa: E402
 from .timeline import Timeline  # noqa: E402
 

@@ -5,154 +5,14 @@ from __future__ import annotations
 import copy
 import json
 import os
-from functools import lru_cache
-from types import MappingProxyType
-from typing import Any, Iterator, Mapping, Optional, Union
+from typing import Any, Mapping, Optional, Union
 
 from . import _core
-from ._convert import (
-    PathLike,
-    Progress,
-    json_text,
-    path_text,
-    text,
-    whole,
-)
+from ._convert import PathLike, Progress, json_text, path_text
 from ._core import Scenario as _CoreScenario
 from ._progress import progress_of
 from .errors import Problem, problems_from
-
-_most = 1_000_000
-
-
-@lru_cache(maxsize=None)
-def _schema() -> dict[str, Any]:
-    result: dict[str, Any] = json.loads(_core.schema("scenario"))
-    return result
-
-
-def _frozen(value: Any) -> Any:
-    # A copy that may be changed would look as if it changed the scenario.
-    if isinstance(value, dict):
-        return MappingProxyType({key: _frozen(item) for key, item in value.items()})
-    if isinstance(value, list):
-        return tuple(_frozen(item) for item in value)
-    return value
-
-
-def _thawed(value: Any) -> Any:
-    if isinstance(value, Section):
-        return value.to_dict()
-    if isinstance(value, Mapping):
-        return {key: _thawed(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_thawed(item) for item in value]
-    return value
-
-
-def _is_section(schema: Mapping[str, Any]) -> bool:
-    return "properties" in schema or "additionalProperties" in schema
-
-
-class Section:
-    """Fields of a scenario that belong together, e.g. ``scenario.strategy``.
-
-    Reading gives what the scenario says, else the default; quantities are text with a unit
-    (``"25 MiB"``). Setting changes the scenario at once, or raises :class:`InputError`; ``None``
-    takes a field out. ``dir()`` lists the fields, :meth:`describe` says what one means.
-    """
-
-    __slots__ = ("_owner", "_path", "_node")
-
-    def __init__(self, owner: Scenario, path: str, node: Mapping[str, Any]) -> None:
-        object.__setattr__(self, "_owner", owner)
-        object.__setattr__(self, "_path", path)
-        object.__setattr__(self, "_node", node)
-
-    def _field(self, name: str) -> str:
-        return f"{self._path}.{name}" if self._path else name
-
-    def _value(self) -> dict[str, Any]:
-        value: Any = self._owner._data()
-        for key in self._path.split("."):
-            value = value.get(key, {}) if isinstance(value, dict) else {}
-        return value if isinstance(value, dict) else {}
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        properties = self._node.get("properties", {})
-        if name not in properties:
-            raise AttributeError(self._unknown(name))
-        return self._owner[self._field(name)]
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name not in self._node.get("properties", {}):
-            raise AttributeError(self._unknown(name))
-        self._owner.set(self._field(name), value)
-
-    def _unknown(self, name: str) -> str:
-        from difflib import get_close_matches
-
-        known = list(self._node.get("properties", {}))
-        near = get_close_matches(name, known, 1)
-        hint = f'did you mean "{near[0]}"?' if near else f"one of: {', '.join(known)}"
-        return f'{self._path} has no field "{name}"; {hint}'
-
-    def __getitem__(self, name: str) -> Any:
-        if not isinstance(name, str):
-            raise TypeError("fields are named by text")
-        return self._owner[self._field(name)]
-
-    def __setitem__(self, name: str, value: Any) -> None:
-        if not isinstance(name, str):
-            raise TypeError("fields are named by text")
-        self._owner.set(self._field(name), value)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._value() if "properties" not in self._node else self._node["properties"])
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._value() or name in self._node.get("properties", {})
-
-    def __dir__(self) -> list[str]:
-        return [*self._node.get("properties", {}), "to_dict", "describe"]
-
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, (Section, Mapping)):
-            return bool(self.to_dict() == _thawed(other))
-        return NotImplemented
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def to_dict(self) -> dict[str, Any]:
-        """What the scenario says here; defaults are left out."""
-        return copy.deepcopy(self._value())
-
-    def describe(self, name: Optional[str] = None) -> str:
-        """What a field means, or all of them: type, default, range."""
-        properties: Mapping[str, Any] = self._node.get("properties", {})
-        if name is not None:
-            if name not in properties:
-                raise AttributeError(self._unknown(name))
-            return _described(name, properties[name])
-        return "\n".join(_described(key, node) for key, node in properties.items())
-
-    def __repr__(self) -> str:
-        return f"<{self._path}: {json.dumps(self._value())}>"
-
-
-def _described(name: str, node: Mapping[str, Any]) -> str:
-    facts = []
-    if "enum" in node:
-        facts.append("one of " + ", ".join(map(str, node["enum"])))
-    elif "type" in node:
-        facts.append(str(node["type"]))
-    if node.get("examples"):
-        facts.append(f"such as {json.dumps(node['examples'][0])}")
-    if node.get("default") not in (None, {}, ""):
-        facts.append(f"default {json.dumps(node['default'])}")
-    return f"{name}: {node.get('description', '')} ({'; '.join(facts)})"
+from .section import Section, frozen, is_section, schema, thawed
 
 
 class Scenario:
@@ -208,7 +68,7 @@ class Scenario:
         """The scenario that a dict says, in the form of a file."""
         if not isinstance(values, Mapping):
             raise TypeError(f"a scenario is made of a dict, not of {type(values).__name__}")
-        return cls.from_json(json_text(_thawed(values)), folder=folder, name=name)
+        return cls.from_json(json_text(thawed(values)), folder=folder, name=name)
 
     @classmethod
     def from_hf(
@@ -280,24 +140,24 @@ class Scenario:
         return cached[1]
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or name not in _schema()["properties"]:
-            raise AttributeError(Section(self, "a scenario", _schema())._unknown(name))
+        if name.startswith("_") or name not in schema()["properties"]:
+            raise AttributeError(Section(self, "a scenario", schema())._unknown(name))
         return self[name]
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name not in _schema()["properties"]:
-            raise AttributeError(Section(self, "a scenario", _schema())._unknown(name))
+        if name not in schema()["properties"]:
+            raise AttributeError(Section(self, "a scenario", schema())._unknown(name))
         self.set(name, value)
 
     def __dir__(self) -> list[str]:
-        return [*object.__dir__(self), *_schema()["properties"]]
+        return [*object.__dir__(self), *schema()["properties"]]
 
     def __getitem__(self, field: str) -> Any:
         """``s["strategy.tp"]``: what the scenario says of a field, else its default, else None.
         KeyError where there is no such field."""
         if not isinstance(field, str):
             raise TypeError("fields are named by text, e.g. \"strategy.tp\"")
-        node: Optional[Mapping[str, Any]] = _schema()
+        node: Optional[Mapping[str, Any]] = schema()
         value: Any = self._data()
         for key in field.split("."):
             if node is not None and "properties" in node:
@@ -313,11 +173,11 @@ class Scenario:
             value = _member(value, key)
             if value is _absent and node is None:
                 raise KeyError(field)
-        if node is not None and _is_section(node):
+        if node is not None and is_section(node):
             return Section(self, field, node) if value is not _absent or "default" in node else None
         if value is _absent:
             value = node.get("default") if node is not None else None
-        return _frozen(value)
+        return frozen(value)
 
     def __setitem__(self, field: str, value: Any) -> None:
         self.set(field, value)
@@ -336,7 +196,7 @@ class Scenario:
         for field, value in fields.items():
             if not isinstance(field, str):
                 raise TypeError("fields are named by text, e.g. \"strategy.tp\"")
-            written = json_text(_thawed(value))
+            written = json_text(thawed(value))
             said = f"{field} = {written if len(written) <= 60 else written[:60] + ' ...'}"
             changes.append((field, (written, said)))
         object.__setattr__(self, "_core", self._core.changed(changes))
