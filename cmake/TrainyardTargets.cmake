@@ -69,7 +69,8 @@ set(trainyard_hot_folders base program cost strategy engine)
 # The library of a folder below sim/ or calibrate/: target trainyard_<folder>, alias
 # trainyard::<folder>. LINKS are the
 # targets its headers need, PRIVATE_LINKS those that only its sources need. Without sources it is an
-# interface library.
+# interface library. The same objects serve programs and Python's module: code that may lie anywhere
+# and shows no symbols calls its own functions directly, so programs lose nothing.
 function(trainyard_library folder)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINKS;PRIVATE_LINKS")
     if(arg_UNPARSED_ARGUMENTS)
@@ -78,6 +79,10 @@ function(trainyard_library folder)
     set(target trainyard_${folder})
     if(arg_SOURCES)
         add_library(${target} STATIC ${arg_SOURCES})
+        set_target_properties(${target} PROPERTIES
+            POSITION_INDEPENDENT_CODE ON
+            CXX_VISIBILITY_PRESET hidden
+            VISIBILITY_INLINES_HIDDEN ON)
         if(NOT folder IN_LIST trainyard_hot_folders)
             target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:${TRAINYARD_COLD_LEVEL}>)
         endif()

@@ -36,6 +36,12 @@ readonly window_packages=(
     "fonts-dejavu-core   its letters where there is no display"
 )
 
+# For the target `all`, unless the Python here brings them: its package and what tests it.
+readonly python_packages=(
+    "python3-dev      the Python package"
+    "python3-venv     an environment for its tests"
+)
+
 say() { printf 'trainyard: %s\n' "$*" >&2; }
 
 fail() {
@@ -52,10 +58,49 @@ tool_of() {
     esac
 }
 
+# A Python of 3.11 or later here has its headers and makes environments.
+python_suffices() {
+    python3 - 2>/dev/null <<'END'
+import ensurepip, os, sys, sysconfig, venv
+headers = os.path.join(sysconfig.get_paths()["include"], "Python.h")
+sys.exit(sys.version_info < (3, 11) or not os.path.exists(headers))
+END
+}
+
+# make_python_environment FOLDER: an environment in FOLDER/venv with what binding to Python takes, at
+# once, and with what its tests need, in the background (wait_for_python_environment). Never fatal:
+# without it CMake skips the Python package.
+python_installing=
+make_python_environment() {
+    local environment=$1/venv log=$1/venv.log pip
+    pip=("$environment/bin/python" -m pip install --quiet --disable-pip-version-check --retries 1
+        --timeout 20)
+    if [ -n "${TRAINYARD_NO_INSTALL:-}" ] || [ -e "$environment/whole" ] || ! python_suffices; then
+        return 0
+    fi
+    mkdir -p "$1"
+    say "making an environment for the Python package's tests in $environment ..."
+    if ! { python3 -m venv "$environment" && "${pip[@]}" nanobind; } </dev/null >"$log" 2>&1; then
+        say "that failed, and the Python package is left out (all the output: $log)"
+        rm -rf "$environment"
+        return 0
+    fi
+    "${pip[@]}" numpy pandas matplotlib mypy </dev/null >>"$log" 2>&1 && touch "$environment/whole" &
+    python_installing=$!
+}
+
+# Tests that need what could not be installed are skipped.
+wait_for_python_environment() {
+    [ -n "$python_installing" ] || return 0
+    wait "$python_installing" ||
+        say "NumPy, pandas, matplotlib or mypy could not be installed: tests that need them are skipped"
+}
+
 # missing_packages TARGET: prints the entries of its packages that this machine lacks.
 missing_packages() {
     local entry package tool needed=("${packages[@]}")
     case $1 in gui | all) needed+=("${window_packages[@]}") ;; esac
+    [ "$1" != all ] || python_suffices || needed+=("${python_packages[@]}")
     for entry in "${needed[@]}"; do
         package=${entry%% *}
         tool=$(tool_of "$package")

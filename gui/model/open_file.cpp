@@ -4,7 +4,7 @@
 #include "gui/model/read_pipe.h"
 #include "sim/base/files.h"
 #include "sim/base/input_limits.h"
-#include "sim/cli/file_kinds.h"
+#include "sim/api/file_kinds.h"
 #include "sim/study/jobs/job_import.h"
 
 #include <fmt/core.h>

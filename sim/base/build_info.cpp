@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <system_error>
+#include <utility>
 
 namespace trainyard {
 
@@ -10,10 +11,28 @@ std::string_view version()
     return TRAINYARD_VERSION;
 }
 
+namespace {
+
+std::filesystem::path& given_data_dir()
+{
+    static std::filesystem::path folder;
+    return folder;
+}
+
+} // namespace
+
+void set_data_dir(std::filesystem::path folder)
+{
+    given_data_dir() = std::move(folder);
+}
+
 std::filesystem::path data_dir()
 {
     if (const char* chosen = std::getenv("TRAINYARD_DATA"); chosen != nullptr && *chosen != '\0') {
         return chosen;
+    }
+    if (!given_data_dir().empty()) {
+        return given_data_dir();
     }
     std::error_code ignored; // no /proc: fall through to the source tree
     const auto program = std::filesystem::read_symlink("/proc/self/exe", ignored);

@@ -1,68 +1,12 @@
-#include "sim/base/input_limits.h"
+#include "sim/api/file_kinds.h"
 #include "sim/cli/command.h"
-#include "sim/cli/file_kinds.h"
 #include "sim/cli/terminal.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
-#include <filesystem>
-#include <fstream>
-
 namespace trainyard {
 namespace {
-
-struct CheckedFile {
-    std::string path;
-    std::string kind; // empty when it was not recognised
-    Problems problems;
-    bool read = true; // false: the system did not give it
-};
-
-// Only lists of records may be large. A pipe cannot be looked at before it is read.
-JsonLimits limits_of(const std::string& path)
-{
-    std::error_code ignored;
-    if (!std::filesystem::is_regular_file(path, ignored))
-        return record_limits;
-    std::ifstream in(path);
-    char first = '\0';
-    in >> first; // past blanks
-    return first == '[' ? record_limits : input_limits;
-}
-
-CheckedFile check_content(const std::string& path)
-{
-    CheckedFile out{path, "", {}};
-    const Checked<Json> json = read_json_file(path, limits_of(path));
-    if (!json) {
-        out.problems = json.error();
-        return out;
-    }
-    const FileKind* const kind = recognise(*json);
-    if (kind == nullptr) {
-        std::string formats;
-        for (const FileKind& known : file_kinds())
-            formats += fmt::format("{}\"{}\"", formats.empty() ? "" : ", ", known.format);
-        out.problems.push_back({path, json->line(), "", "this is no kind of file known here",
-                                fmt::format("say which with \"format\": one of {}", formats),
-                                Severity::error});
-        return out;
-    }
-    out.kind = kind->name;
-    out.problems = kind->check(*json, path);
-    return out;
-}
-
-// A file that cannot be read does not keep the others from being checked.
-CheckedFile check_file(const std::string& path)
-{
-    try {
-        return check_content(path);
-    } catch (const WorldError& error) {
-        return {path, "", {{"", 0, "", error.message, "", Severity::error}}, false};
-    }
-}
 
 Json to_json(const CheckedFile& file)
 {

@@ -1,10 +1,8 @@
-#include "sim/report/compare/compare.h"
-
+#include "sim/api/comparison.h"
 #include "sim/cli/command.h"
 #include "sim/cli/scenario_options.h"
 #include "sim/cli/terminal.h"
 #include "sim/study/problems.h"
-#include "sim/study/session.h"
 
 #include <CLI/CLI.hpp>
 
@@ -17,25 +15,9 @@ struct CompareOptions {
     bool json = false;
 };
 
-// Scenarios that leave the fidelity open get the one that they have in common with the others.
-void settle_fidelity(std::vector<ScenarioFile>& files, Session& session)
-{
-    std::vector<FidelityChoice> choices;
-    for (const ScenarioFile& file : files)
-        if (const Checked<FidelityChoice> choice = session.fidelity(file))
-            choices.push_back(*choice);
-    const Fidelity common = common_fidelity(choices);
-    for (ScenarioFile& file : files)
-        if (!file.scenario.run.fidelity)
-            file = in_fidelity(std::move(file), common);
-}
-
 int run_compare(const CompareOptions& options)
 {
-    Session session;
-    std::vector<ComparedRun> runs;
     Problems problems;
-    ProgressBar bar;
     std::vector<ScenarioFile> files;
     for (const std::string& path : options.scenarios) {
         Checked<ScenarioFile> file = read_scenario(path, options.changes);
@@ -44,20 +26,17 @@ int run_compare(const CompareOptions& options)
         else
             append(problems, file.error());
     }
-    settle_fidelity(files, session);
-    for (const ScenarioFile& file : files) {
-        Checked<Outcome> outcome = session.simulate(file, {{}, bar.control()});
-        if (!outcome) {
-            problems.insert(problems.end(), outcome.error().begin(), outcome.error().end());
-            continue;
-        }
-        problems.insert(problems.end(), outcome->warnings.begin(), outcome->warnings.end());
-        Summary summary = summarize(*outcome, sensitivity_of(session, file, *outcome).value());
-        runs.push_back({file.file, std::move(*outcome), std::move(summary)});
+    Session session;
+    Checked<ScenarioComparison> compared = tl::unexpected(Problems{});
+    {
+        ProgressBar bar;
+        compared = compare_scenarios(std::move(files), session, bar.control());
     }
+    append(problems, compared ? compared->warnings : compared.error());
     print_problems(problems, "nothing was compared.");
     if (has_errors(problems))
         return exit_invalid_input;
+    const std::vector<ComparedRun>& runs = compared->runs;
     print_data(options.json
                    ? to_text(comparison_json(runs)) + "\n"
                    : comparison_text(runs, {use_colour_on_stdout() ? Colour::ansi : Colour::none,

@@ -35,7 +35,7 @@ struct ImportOptions {
     std::string html;
     int which = 1;
     bool json = false;
-    JobOptions job;
+    JobQuestion job;
 };
 
 // What came of a file, as each kind is printed and written.
@@ -119,9 +119,9 @@ void print_result(const Imported& imported, ImportKind kind, const ImportOptions
     print_data(to_text(out) + "\n");
 }
 
-JobOptions job_options(const ImportOptions& options)
+JobQuestion job_options(const ImportOptions& options)
 {
-    JobOptions out = options.job;
+    JobQuestion out = options.job;
     out.nodes = options.nodes;
     return out;
 }
@@ -166,14 +166,15 @@ int run_import(const ImportOptions& options)
             return refuse_file(options.words[1],
                                fmt::format("is a trace, of which {} says nothing", *useless),
                                "leave it out");
-        return import_trace_files({{options.words.begin() + 1, options.words.end()},
+        return import_trace_files({{{options.words.begin() + 1, options.words.end()},
+                                    options.job.topology,
+                                    options.job.gpu,
+                                    options.job.gpus_per_node,
+                                    options.scale_to,
+                                    options.against,
+                                    options.job.changes,
+                                    {}},
                                    options.output,
-                                   options.job.topology,
-                                   options.job.gpu,
-                                   options.job.gpus_per_node,
-                                   options.scale_to,
-                                   options.against,
-                                   options.job.changes,
                                    options.trace,
                                    options.html,
                                    options.json});
@@ -181,7 +182,7 @@ int run_import(const ImportOptions& options)
     if (options.scale_to > 0 || !options.against.empty() || !options.html.empty())
         return refuse_file(options.words.back(),
                            fmt::format("is not read as a trace, which --{} is for",
-                                       options.scale_to > 0        ? "scale-to"
+                                       options.scale_to > 0       ? "scale-to"
                                        : !options.against.empty() ? "against"
                                                                   : "html"),
                            "trainyard import trace FILE ...");

@@ -111,10 +111,10 @@ void print_verdicts(const std::vector<JobVerdict>& verdicts, bool json)
 
 } // namespace
 
-int import_job_folder(const std::string& folder, const JobOptions& options, bool json,
+int import_job_folder(const std::string& folder, const JobQuestion& options, bool json,
                       const std::string& csv)
 {
-    const Checked<JobImportOptions> given = settled_job_options(options, "");
+    const Checked<JobImportOptions> given = settled_job_options(options, {});
     if (!given)
         return refuse(given.error(), "nothing was imported.");
     if (!csv.empty())

@@ -1,9 +1,8 @@
+#include "sim/api/first_scenario.h"
 #include "sim/base/files.h"
 #include "sim/cli/command.h"
 #include "sim/cli/job_files.h"
 #include "sim/cli/terminal.h"
-#include "sim/study/jobs/job_context.h"
-#include "sim/study/jobs/starting_point.h"
 #include "sim/study/problems.h"
 #include "sim/study/session.h"
 
@@ -18,11 +17,8 @@ namespace trainyard {
 namespace {
 
 struct InitOptions {
-    JobOptions job;
+    FirstQuestion question;
     std::string output = "scenario.json";
-    int gpus = 0;
-    std::int64_t sequence_length = 0;
-    std::int64_t global_batch = 0;
     bool ask = false;
     bool force = false;
     bool json = false;
@@ -58,56 +54,15 @@ int asked_number(std::string_view question, int otherwise)
 // Asks for what the options leave open.
 void ask_for_the_rest(InitOptions& options, bool output_given)
 {
-    JobOptions& job = options.job;
+    JobQuestion& job = options.question.job;
     if (job.model.empty())
         job.model = asked("Model (a config.json, or a shipped one)", "llama-3.1-8b");
     if (job.topology.empty() && job.gpu.empty())
         job.gpu = asked("GPU (h100, a100, b200, gb200, ...)", "h100");
-    if (job.topology.empty() && options.gpus == 0 && job.nodes == 0)
-        options.gpus = asked_number("GPUs in all", 8);
+    if (job.topology.empty() && options.question.gpus == 0 && job.nodes == 0)
+        options.question.gpus = asked_number("GPUs in all", 8);
     if (!output_given)
         options.output = asked("Write the scenario to", options.output);
-}
-
-struct Cluster {
-    Source topology;
-    std::vector<std::string> reasons; // for what is unusual about it
-};
-
-// So many GPUs of a kind.
-Checked<Cluster> cluster(const InitOptions& options, const std::filesystem::path& folder)
-{
-    const JobOptions& job = options.job;
-    if (!job.topology.empty())
-        return Cluster{source_from(job.topology, folder), {}};
-    const int usual = usual_gpus_per_node(job.gpu);
-    if (usual == 0)
-        return tl::unexpected(one_problem(
-            fmt::format("GPU \"{}\" is not among the known devices", job.gpu), known_gpus()));
-    int per_node = job.gpus_per_node > 0 ? job.gpus_per_node : usual;
-    if (options.gpus > 0 && job.gpus_per_node == 0 && job.nodes == 0)
-        per_node = std::min(per_node, options.gpus);
-    int nodes = job.nodes > 0 ? job.nodes : 1;
-    if (options.gpus > 0) {
-        if (job.nodes > 0 && options.gpus != job.nodes * per_node)
-            return tl::unexpected(one_problem(
-                fmt::format("{} GPUs are not {} nodes of {}", options.gpus, job.nodes, per_node),
-                fmt::format("--gpus {}, or another --nodes or --gpus-per-node",
-                            static_cast<std::int64_t>(job.nodes) * per_node)));
-        if (options.gpus % per_node != 0)
-            return tl::unexpected(one_problem(
-                fmt::format("{} GPUs are no whole number of nodes of {}", options.gpus, per_node),
-                fmt::format("{} or {}", std::max(per_node, options.gpus / per_node * per_node),
-                            (options.gpus / per_node + 1) * per_node)));
-        nodes = options.gpus / per_node;
-    }
-    const auto machine = usual_machine(job.gpu, nodes, per_node);
-    if (!machine)
-        return tl::unexpected(one_problem(machine.error(), "give --topology FILE"));
-    Cluster out{{{}, machine->topology}, {}};
-    if (!machine->widened.empty())
-        out.reasons.push_back("topology." + machine->widened);
-    return out;
 }
 
 void report(const InitOptions& options, const StartingPoint& start)
@@ -133,9 +88,10 @@ void report(const InitOptions& options, const StartingPoint& start)
 
 int run_init(InitOptions options, bool output_given)
 {
-    const bool machines = !options.job.topology.empty() ||
-                          (!options.job.gpu.empty() && (options.gpus > 0 || options.job.nodes > 0));
-    const bool complete = !options.job.model.empty() && machines;
+    const bool machines = !options.question.job.topology.empty() ||
+                          (!options.question.job.gpu.empty() &&
+                           (options.question.gpus > 0 || options.question.job.nodes > 0));
+    const bool complete = !options.question.job.model.empty() && machines;
     if (options.ask || (!complete && isatty(STDIN_FILENO) != 0))
         ask_for_the_rest(options, output_given);
     else if (!complete) {
@@ -149,25 +105,13 @@ int run_init(InitOptions options, bool output_given)
                                   "--force overwrites it, -o FILE names another"),
                       "nothing was written.", exit_input_output);
     require_writable(options.output);
-    StartRequest request;
-    request.folder = folder_of(options.output);
-    request.model = source_from(options.job.model, request.folder);
-    const Checked<Cluster> chosen = cluster(options, request.folder);
-    if (!chosen)
-        return refuse(chosen.error(), "nothing was written.");
-    request.topology = chosen->topology;
-    if (options.sequence_length > 0)
-        request.sequence_length = options.sequence_length;
-    if (options.global_batch > 0)
-        request.global_batch = options.global_batch;
     Session session;
     ProgressBar bar;
-    request.work = bar.control();
-    auto start = starting_point(request, session);
+    const auto start =
+        first_scenario(options.question, folder_of(options.output), session, bar.control());
     if (!start)
         return refuse(start.error().problems, "nothing was written.",
                       start.error().too_large ? exit_no : exit_invalid_input);
-    start->reasons.insert(start->reasons.begin(), chosen->reasons.begin(), chosen->reasons.end());
     report(options, *start);
     return exit_ok;
 }
@@ -179,12 +123,14 @@ void add_init(CLI::App& program, Command& chosen)
     CLI::App* const sub =
         program.add_subcommand("init", "A first scenario from a model and a cluster");
     auto options = std::make_shared<InitOptions>();
-    add_job_options(*sub, options->job);
-    sub->add_option("--gpus", options->gpus, "GPUs in all")->check(CLI::Range(1, 1'000'000));
-    sub->add_option("--nodes", options->job.nodes, "or nodes")->check(CLI::Range(1, 1'000'000));
-    sub->add_option("--sequence-length", options->sequence_length, "tokens per sequence")
+    add_job_options(*sub, options->question.job);
+    sub->add_option("--gpus", options->question.gpus, "GPUs in all")
+        ->check(CLI::Range(1, 1'000'000));
+    sub->add_option("--nodes", options->question.job.nodes, "or nodes")
+        ->check(CLI::Range(1, 1'000'000));
+    sub->add_option("--sequence-length", options->question.sequence_length, "tokens per sequence")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}));
-    sub->add_option("--global-batch", options->global_batch, "sequences per step")
+    sub->add_option("--global-batch", options->question.global_batch, "sequences per step")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}));
     CLI::Option* const output = sub->add_option("-o,--output", options->output, "where to write it")
                                     ->type_name("FILE")

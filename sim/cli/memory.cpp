@@ -1,9 +1,9 @@
-#include "sim/base/units.h"
+#include "sim/api/memory_question.h"
 #include "sim/cli/command.h"
-#include "sim/cli/lengths.h"
 #include "sim/cli/scenario_options.h"
 #include "sim/cli/terminal.h"
 #include "sim/report/text/memory_text.h"
+#include "sim/study/problems.h"
 #include "sim/study/session.h"
 
 #include <CLI/CLI.hpp>
@@ -16,60 +16,24 @@ struct MemoryCommand {
     std::string file;
     ScenarioOptions scenario;
     std::optional<int> stage;
-    int steps = 2;
-    std::string lengths;
-    bool expandable = false;
-    std::string max_split;
+    MemoryQuestion question;
     std::size_t tensors = 20;
     bool as_json = false;
 };
-
-Diagnostic usage_problem(std::string message, std::string hint)
-{
-    return {"", 0, "", std::move(message), std::move(hint), Severity::error};
-}
-
-Checked<MemoryOptions> options_of(const MemoryCommand& command, const Scenario& scenario)
-{
-    MemoryOptions options;
-    options.steps = command.steps;
-    options.allocator.expandable_segments = command.expandable;
-    if (!command.max_split.empty()) {
-        const Parsed<Bytes> size = parse_bytes(command.max_split);
-        // PyTorch refuses less than its large buffer.
-        if (!size || *size <= Bytes(20 << 20))
-            return tl::unexpected(Problems{
-                usage_problem(fmt::format("\"{}\" is no --max-split-size", command.max_split),
-                              "a size above 20 MiB, e.g. 128MiB")});
-        options.allocator.max_split_size = static_cast<std::int64_t>(size->value());
-    }
-    if (!command.lengths.empty()) {
-        Checked<std::vector<double>> lengths =
-            parse_lengths(command.lengths, scenario.training.sequence_length);
-        if (!lengths)
-            return tl::unexpected(std::move(lengths.error()));
-        options.lengths = std::move(*lengths);
-    }
-    return options;
-}
 
 Checked<MemoryEstimate> estimate(const MemoryCommand& command)
 {
     const Checked<ScenarioFile> file = read_scenario(command.file, command.scenario);
     if (!file)
         return tl::unexpected(file.error());
-    const Checked<MemoryOptions> options = options_of(command, file->scenario);
-    if (!options)
-        return tl::unexpected(options.error());
     Session session;
-    Checked<MemoryEstimate> memory = session.memory(*file, *options);
+    Checked<MemoryEstimate> memory = memory_of(*file, command.question, session);
     if (!memory)
         return memory;
     const int stages = static_cast<int>(memory->stages.size());
     if (command.stage && *command.stage >= stages)
-        return tl::unexpected(
-            Problems{usage_problem(fmt::format("there is no stage {}", *command.stage),
-                                   fmt::format("the scenario has {} (from 0 on)", stages))});
+        return tl::unexpected(one_problem(fmt::format("there is no stage {}", *command.stage),
+                                          fmt::format("the scenario has {} (from 0 on)", stages)));
     return memory;
 }
 
@@ -84,7 +48,8 @@ int run_memory(const MemoryCommand& command)
     }
     const Paint paint(use_colour_on_stdout() ? Colour::ansi : Colour::none);
     print_data(memory_text(
-        *memory, {command.stage, command.tensors, command.steps, width_of_stdout()}, paint));
+        *memory, {command.stage, command.tensors, command.question.steps, width_of_stdout()},
+        paint));
     return exit_ok;
 }
 
@@ -102,15 +67,15 @@ void add_memory(CLI::App& program, Command& chosen)
         ->take_all();
     sub->add_option("--stage", command->stage, "pipeline stage to show; else the fullest")
         ->check(CLI::NonNegativeNumber);
-    sub->add_option("--steps", command->steps, "steps that the allocator lives through")
+    sub->add_option("--steps", command->question.steps, "steps that the allocator lives through")
         ->check(CLI::Range(1, 1000));
-    sub->add_option("--lengths", command->lengths,
+    sub->add_option("--lengths", command->question.lengths,
                     "tokens per sequence of the micro-batches in turn (2048,512,4096), or "
                     "uniform:LEAST:MOST:SEED; else as the scenario says")
         ->type_name("LENGTHS");
-    sub->add_flag("--expandable-segments", command->expandable,
+    sub->add_flag("--expandable-segments", command->question.expandable_segments,
                   "as PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True");
-    sub->add_option("--max-split-size", command->max_split,
+    sub->add_option("--max-split-size", command->question.max_split_size,
                     "larger cached blocks are never cut, as max_split_size_mb does")
         ->type_name("SIZE");
     sub->add_option("--tensors", command->tensors, "tensors to list")->check(CLI::Range(1, 10000));

@@ -9,17 +9,12 @@
 #include "sim/report/plan/plan_report.h"
 #include "sim/study/capacity/capacity_plan.h"
 #include "sim/study/capacity/longest_context.h"
-#include "sim/study/capacity/smallest_cluster.h"
 #include "sim/study/problems.h"
 #include "sim/study/session.h"
-#include "sim/study/sweep_space.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
 #include <fmt/ranges.h>
-
-#include <algorithm>
-#include <set>
 
 namespace trainyard {
 namespace {
@@ -35,50 +30,9 @@ struct PlanCommand {
     int threads = 0;
     bool longest_context = false;
     PlanOutput output;
-    CapacityOptions capacity;
+    CapacityQuestion capacity;
     PlanSearchOptions search;
 };
-
-// A field's values are given once.
-Problems repeated(const std::vector<std::string>& axes)
-{
-    Problems problems;
-    std::set<std::string> fields;
-    for (const std::string& text : axes)
-        if (const std::string field = text.substr(0, text.find('=')); !fields.insert(field).second)
-            problems.push_back({fmt::format("--grid {}", field), 0, "", "is given twice",
-                                "all its values in one", Severity::error});
-    return problems;
-}
-
-Checked<std::vector<SweepAxis>> axes_of(const PlanCommand& command)
-{
-    std::vector<SweepAxis> axes;
-    Problems problems;
-    for (const std::string& text : command.axes) {
-        const Checked<SweepAxis> axis = parse_axis(text);
-        if (axis)
-            axes.push_back(*axis);
-        else
-            append(problems, axis.error());
-    }
-    if (!problems.empty())
-        return tl::unexpected(std::move(problems));
-    return axes;
-}
-
-Checked<SearchSpace> space_of(const PlanCommand& command, const SearchBase& base)
-{
-    SearchSpace space = usual_space(base.file.scenario, base.facts);
-    Problems problems;
-    for (const std::string& text : command.axes) {
-        const Checked<SweepAxis> axis = parse_axis(text);
-        append(problems, axis ? restrict(space, *axis) : axis.error());
-    }
-    if (!problems.empty())
-        return tl::unexpected(std::move(problems));
-    return space;
-}
 
 // Which cluster, and how many of it.
 int plan_size(const PlanCommand& command)
@@ -103,7 +57,7 @@ int plan_size(const PlanCommand& command)
                                   "clusters is always told",
                                   "--objectives days,cost says of what"),
                       "nothing was run.");
-    const Checked<std::vector<SweepAxis>> axes = axes_of(command);
+    const Checked<std::vector<SweepAxis>> axes = search_axes(command.axes);
     Checked<CapacityRequest> request = axes
                                            ? capacity_request(command.capacity, std::move(scenario))
                                            : tl::unexpected(axes.error());
@@ -123,33 +77,24 @@ std::string text_of(const PlanReport& report, const LongestContext* context)
                               : context_text(*context, paint, width_of_stdout()) + "\n" + plan;
 }
 
-struct PlanTask {
-    ScenarioFile asked;
-    SearchBase base;
-    SearchRequest request;
-    WholeTrainingRequest training; // tokens 0: nobody asks for it
-};
+LayoutQuestion question_of(const PlanCommand& command)
+{
+    return {command.axes, command.top, command.front, command.headroom / 100, command.threads};
+}
 
 // `threads`: where the command does not say.
-Checked<PlanTask> task_of(const PlanCommand& command, int threads)
+Checked<LayoutTask> task_of(const PlanCommand& command, int threads)
 {
     const Checked<ScenarioFile> file = read_scenario(command.scenario, command.changes);
-    Checked<SearchBase> base = file ? search_base(*file) : tl::unexpected(file.error());
-    if (!base)
-        return tl::unexpected(base.error());
-    Checked<SearchSpace> space = space_of(command, *base);
-    if (!space)
-        return tl::unexpected(space.error());
+    if (!file)
+        return tl::unexpected(file.error());
     const Checked<WholeTrainingRequest> training = training_request(command.capacity);
     if (!training)
         return tl::unexpected(training.error());
-    SearchRequest request;
-    request.space = std::move(*space);
-    request.top = command.top;
-    request.front = command.front;
-    request.headroom = command.headroom / 100;
-    request.threads = command.threads > 0 ? command.threads : threads;
-    return PlanTask{*file, std::move(*base), std::move(request), *training};
+    LayoutQuestion question = question_of(command);
+    if (question.threads == 0)
+        question.threads = threads;
+    return layout_task(*file, question, *training);
 }
 
 int tell_shard(PlanSearch& search, const SearchResult& result, bool interrupted)
@@ -160,30 +105,6 @@ int tell_shard(PlanSearch& search, const SearchResult& result, bool interrupted)
         return exit_ok;
     print_talk(search.kept_text());
     return interrupted_exit();
-}
-
-// Of part of each NVLink domain all devices are paid.
-WholeTrainingRequest on_all_devices(WholeTrainingRequest training, const SearchBase& base)
-{
-    Scenario whole = base.file.scenario;
-    whole.strategy.gpus_per_domain = 0;
-    const Checked<SweepFacts> facts =
-        sweep_facts(scenario_in_memory(std::move(whole), base.file.base, base.file.file));
-    if (facts && facts->devices > training.gpus) {
-        training.gpus_per_node = training.gpus_per_node * facts->devices / training.gpus;
-        training.gpus = facts->devices;
-    }
-    return training;
-}
-
-// Numbered as they are shown.
-std::vector<PlannedScenario> planned(const SearchResult& result, const SearchBase& base)
-{
-    std::vector<PlannedScenario> out;
-    for (const RankedLayout& layout : result.best)
-        out.push_back({fmt::format("{}", out.size() + 1), kept_scenario(layout.choice, base),
-                       base.file.base});
-    return out;
 }
 
 // `context`: where the length of the sequences was asked for, too.
@@ -209,60 +130,28 @@ PlanTexts texts_of(const PlanOutput& output, const PlanReport& report,
     return texts;
 }
 
-// Of nodes such as the scenario's, where there can be more or fewer of them.
-std::optional<SmallestFit> smallest_for(const PlanCommand& command, const PlanTask& task,
-                                        const SearchResult& result, Session& session)
-{
-    CapacityRequest request;
-    request.scenario = task.asked;
-    request.headroom = task.request.headroom;
-    request.threads = task.request.threads;
-    const Checked<std::vector<SweepAxis>> axes = axes_of(command);
-    Checked<ClusterKind> kind = cluster_kind(task.asked);
-    if (!axes || !kind)
-        return std::nullopt;
-    request.axes = *axes;
-    kind->nodes = task.base.facts.devices / kind->gpus_per_node;
-    const auto least =
-        result.nearest ? std::optional(result.nearest->memory) : std::optional<Bytes>();
-    try {
-        ProgressBar bar;
-        request.work = bar.control();
-        const std::optional<SizedCluster> found =
-            smallest_cluster(request, std::move(*kind), least, session);
-        return found ? std::optional(smallest_fit(*found)) : std::nullopt;
-    } catch (const Cancelled&) { // the answer does without it
-        return std::nullopt;
-    }
-}
-
-int tell_plan(const PlanCommand& command, const PlanTask& task, PlanSearch& search,
+int tell_plan(const PlanCommand& command, const LayoutTask& task, PlanSearch& search,
               const SearchResult& result, Session& session, const LongestContext* context = nullptr)
 {
     bool interrupted = interrupt_flag().cancelled();
     if (search.is_shard())
         return tell_shard(search, result, interrupted);
-    PlanOutcomes outcomes{
-        outcomes_of(result, task.base, session), {}, session.simulate(task.base.file)};
-    if (result.front)
-        outcomes.front = outcomes_of(*result.front, task.base, session);
-    PlanReport report = plan_report(task.base, result, outcomes, task.request.headroom);
-    tell_changes_from(task.asked.scenario, task.base, report);
-    report.tells_own = context == nullptr;
-    if (result.best.empty() && result.open == 0)
-        report.smallest = smallest_for(command, task, result, session);
-    interrupted = interrupt_flag().cancelled();
-    if (task.training.tokens > 0 && !outcomes.best.empty()) {
-        const Checked<WholeTraining> whole = whole_training(
-            on_all_devices(with_step_of(outcomes.best.front(), task.training), task.base));
-        if (!whole)
-            return refuse(whole.error(), "nothing was printed.");
-        report.training = training_report(*whole);
+    const Checked<std::vector<SweepAxis>> axes = search_axes(command.axes);
+    if (!axes)
+        return refuse(axes.error(), "nothing was printed.");
+    Checked<PlanReport> report = tl::unexpected(Problems{});
+    {
+        ProgressBar bar;
+        report = layout_report(task, *axes, result, context != nullptr, session, bar.control());
     }
-    search.finish(result, to_text(to_json(report), JsonStyle::compact));
-    deliver(command.output, texts_of(command.output, report, planned(result, task.base), context));
+    if (!report)
+        return refuse(report.error(), "nothing was printed.");
+    interrupted = interrupt_flag().cancelled();
+    search.finish(result, to_text(to_json(*report), JsonStyle::compact));
+    deliver(command.output,
+            texts_of(command.output, *report, planned_layouts(result, task.base), context));
     if (!interrupted)
-        return report.rows.empty() ? exit_no : exit_ok;
+        return report->rows.empty() ? exit_no : exit_ok;
     print_talk(search.kept_text());
     return interrupted_exit();
 }
@@ -273,7 +162,7 @@ int lead_plan(const PlanCommand& command, Ranks* ranks)
     std::optional<Crew> crew;
     if (ranks != nullptr)
         crew.emplace(*ranks);
-    const Checked<PlanTask> task = task_of(command, ranks != nullptr ? ranks->threads() : 0);
+    const Checked<LayoutTask> task = task_of(command, ranks != nullptr ? ranks->threads() : 0);
     if (!task)
         return refuse(task.error(), "nothing was run.");
     require_writable(command.output);
@@ -296,7 +185,7 @@ int lead_plan(const PlanCommand& command, Ranks* ranks)
 int plan_context(const PlanCommand& command)
 {
     const Checked<ScenarioFile> file = read_scenario(command.scenario, command.changes);
-    const Checked<std::vector<SweepAxis>> axes = axes_of(command);
+    const Checked<std::vector<SweepAxis>> axes = search_axes(command.axes);
     const Checked<WholeTrainingRequest> training = training_request(command.capacity);
     Problems problems = file ? Problems{} : file.error();
     append(problems, axes ? Problems{} : axes.error());
@@ -324,17 +213,17 @@ int plan_context(const PlanCommand& command)
                        : context_text(*found, Paint(Colour::none), width_of_stdout()));
         return found->interrupted ? interrupted_exit() : exit_no;
     }
-    const PlanTask task{*file, found->answer->base, found->answer->request, *training};
+    const LayoutTask task{*file, found->answer->base, found->answer->request, *training};
     PlanSearch search(command.search, task.base, task.request, command.scenario, nullptr);
     return tell_plan(command, task, search, found->answer->result, session, &*found);
 }
 
 // What keeps another rank from its task rank 0 finds too, and tells; else it tells that the ranks
 // differ.
-std::optional<PlanTask> task_of_other(const PlanCommand& command, const Ranks& ranks)
+std::optional<LayoutTask> task_of_other(const PlanCommand& command, const Ranks& ranks)
 {
     try {
-        Checked<PlanTask> task = task_of(command, ranks.threads());
+        Checked<LayoutTask> task = task_of(command, ranks.threads());
         if (task)
             return std::move(*task);
     } catch (const WorldError&) {
@@ -346,7 +235,7 @@ std::optional<PlanTask> task_of_other(const PlanCommand& command, const Ranks& r
 int follow_plan(const PlanCommand& command, Ranks& ranks)
 {
     const KeepsWhatIsDone keeps;
-    std::optional<PlanTask> task = task_of_other(command, ranks);
+    std::optional<LayoutTask> task = task_of_other(command, ranks);
     if (task) {
         task->request.work.cancel = &interrupt_flag();
         serve_crew(ranks, crew_task(command.search, task->base, task->request), &task->base,
@@ -366,7 +255,7 @@ Problems one_cluster_alone()
 
 int run_context(const PlanCommand& command, bool alone)
 {
-    const CapacityOptions& capacity = command.capacity;
+    const CapacityQuestion& capacity = command.capacity;
     if (command.scenario.empty() || !capacity.clusters.empty() || !capacity.model.empty() ||
         !capacity.budget.empty())
         return refuse(one_problem("--longest-context is of a scenario's cluster",
@@ -391,7 +280,7 @@ int run_plan(const PlanCommand& command)
         print_talk("error: a scenario, or --model with --on, is needed\n");
         return exit_usage;
     }
-    if (const Problems problems = repeated(command.axes); !problems.empty())
+    if (const Problems problems = repeated_axes(command.axes); !problems.empty())
         return refuse(problems, "nothing was run.");
     if (const Problems problems = problems_of(command.output, {{"the scenario", command.scenario},
                                                                {"--store", command.search.store}});

@@ -1,5 +1,6 @@
 #include "sim/cli/plan_export.h"
 
+#include "sim/api/scenarios.h"
 #include "sim/cli/job_files.h"
 #include "sim/study/jobs/job_export.h"
 

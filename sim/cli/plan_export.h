@@ -2,8 +2,8 @@
 
 // Layouts that a plan found, as scenarios and as settings of the frameworks that run them.
 
+#include "sim/api/layout_plan.h"
 #include "sim/base/files.h"
-#include "sim/study/scenario.h"
 
 namespace CLI {
 class App;
@@ -19,12 +19,6 @@ struct PlanExportOptions {
 };
 
 void add_plan_export_options(CLI::App& app, PlanExportOptions& options);
-
-struct PlannedScenario {
-    std::string name; // of its files, without what ends it: "1", "h100-32"
-    Scenario scenario;
-    std::filesystem::path base; // where its paths start
-};
 
 struct ExportedPlan {
     std::vector<FilesTogether::Named> files; // of the folder

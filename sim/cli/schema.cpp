@@ -1,5 +1,5 @@
+#include "sim/api/file_kinds.h"
 #include "sim/cli/command.h"
-#include "sim/cli/file_kinds.h"
 #include "sim/cli/terminal.h"
 
 #include <CLI/CLI.hpp>
@@ -8,33 +8,18 @@
 namespace trainyard {
 namespace {
 
-std::vector<FileKind> kinds_with_schema()
-{
-    std::vector<FileKind> kinds = file_kinds();
-    std::erase_if(kinds, [](const FileKind& kind) { return kind.schema == nullptr; });
-    return kinds;
-}
-
 int run_schema(const std::string& name)
 {
+    const std::vector<std::string> names = schema_names();
     if (name.empty()) {
-        for (const FileKind& kind : kinds_with_schema())
-            print_data(fmt::format("{:<10}  {}\n", kind.name, kind.format));
+        for (const std::string& one : names)
+            print_data(fmt::format("{:<10}  {}\n", one, kind_with_schema(one)->format));
         return exit_ok;
     }
-    for (const FileKind& kind : kinds_with_schema())
-        if (kind.name == name) {
-            Json schema = Json::object();
-            schema["$schema"] = "https://json-schema.org/draft/2020-12/schema";
-            const Json body = kind.schema();
-            for (const Json::Member& member : body.members())
-                schema[member.first] = member.second;
-            print_data(to_text(schema) + "\n");
-            return exit_ok;
-        }
-    std::vector<std::string> names;
-    for (const FileKind& kind : kinds_with_schema())
-        names.emplace_back(kind.name);
+    if (const FileKind* const kind = kind_with_schema(name)) {
+        print_data(to_text(schema_document(*kind)) + "\n");
+        return exit_ok;
+    }
     print_talk(
         fmt::format("error: there is no schema \"{}\"\n      {}\n", name, suggestion(name, names)));
     return exit_usage;

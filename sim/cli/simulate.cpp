@@ -1,15 +1,14 @@
+#include "sim/api/simulation.h"
 #include "sim/base/files.h"
 #include "sim/cli/command.h"
 #include "sim/cli/scenario_options.h"
 #include "sim/cli/terminal.h"
-#include "sim/cli/trace_ranks.h"
 #include "sim/report/html/html.h"
 #include "sim/report/html/timeline_svg.h"
 #include "sim/report/stuck/stuck_summary.h"
 #include "sim/report/summary.h"
 #include "sim/report/text/pace_text.h"
 #include "sim/report/text/summary_csv.h"
-#include "sim/report/text/summary_json.h"
 #include "sim/report/text/terminal.h"
 #include "sim/report/timeline/kineto.h"
 #include "sim/study/session.h"
@@ -26,7 +25,7 @@ struct SimulateOptions {
     std::string scenario;
     ScenarioOptions changes;
     std::string trace;
-    TraceRanks trace_ranks;
+    std::vector<std::string> trace_ranks; // words of TraceRanks
     std::string html;
     std::string svg;
     std::string csv;
@@ -42,6 +41,7 @@ struct SimulateOptions {
     {
         return {&trace, &html, &svg, &csv, &result};
     }
+    TraceRanks ranks() const { return TraceRanks(trace_ranks); }
     bool needs_records() const { return !trace.empty() || !html.empty() || !svg.empty(); }
 };
 
@@ -65,22 +65,9 @@ Checked<Outcome> simulate(const SimulateOptions& options, const ScenarioFile& fi
                           Session& session)
 {
     ProgressBar bar;
-    SimulateRequest request;
-    request.work = bar.control(simulation_work(file.scenario));
-    if (options.needs_records())
-        request.laid_out = [&](const Outcome& laid_out) {
-            return options.trace_ranks.flaws(laid_out);
-        };
-    Checked<Outcome> outcome = session.simulate(file, request);
-    if (!outcome || !options.needs_records())
-        return outcome;
-    request.laid_out = nullptr;
-    request.record = options.trace_ranks.request(*outcome);
-    const EngineReport engine = outcome->engine;
-    Checked<Outcome> recorded = session.simulate(file, request);
-    if (recorded)
-        recorded->engine = engine;
-    return recorded;
+    const TraceRanks ranks = options.ranks();
+    return simulate_step(file, options.needs_records() ? &ranks : nullptr, session,
+                         bar.control(simulation_work(file.scenario)));
 }
 
 Checked<Samples> sample(const SimulateOptions& options, const ScenarioFile& file, Session& session)
@@ -90,20 +77,11 @@ Checked<Samples> sample(const SimulateOptions& options, const ScenarioFile& file
                            bar.control({"simulating {} samples", "fewer --samples"}));
 }
 
-std::string result_text(const Outcome& outcome, const Summary& summary,
-                        const std::optional<Samples>& samples)
-{
-    Json result = to_json(outcome, summary);
-    if (samples)
-        result["samples"] = to_json(*samples);
-    return to_text(result) + "\n";
-}
-
 void write_files(const SimulateOptions& options, const Outcome& outcome, const Summary& summary,
                  const std::optional<Samples>& samples)
 {
     const KeepsWhatIsDone keeps; // the files before
-    const std::vector<RankId> ranks = options.trace_ranks.of_trace(outcome);
+    const std::vector<RankId> ranks = options.ranks().of_trace(outcome);
     if (!options.trace.empty())
         write_kineto_trace(options.trace, outcome, {ranks});
     if (!options.html.empty())
@@ -138,17 +116,8 @@ Checked<Summary> summarize(const SimulateOptions& options, const Outcome& outcom
                            const ScenarioFile& file, Session& session)
 {
     ProgressBar bar;
-    const WorkControl work = bar.control();
-    SensitivityRequest asked;
-    asked.scaling = !options.no_scaling;
-    asked.advice = AdviceOptions{
-        options.advice, 0, {work.cancel, {}}, find_bottleneck(symptoms_of(outcome)).kind};
-    if (options.what_if)
-        asked.what_if = WhatIfOptions{.threads = 0, .work = work};
-    const Checked<Sensitivity> sensitivity = sensitivity_of(session, file, outcome, asked);
-    if (!sensitivity)
-        return tl::unexpected(sensitivity.error());
-    return summarize(outcome, *sensitivity);
+    return summarize_step(file, outcome, {!options.no_scaling, options.advice, options.what_if},
+                          session, bar.control());
 }
 
 int run_simulate(const SimulateOptions& options)
@@ -160,10 +129,10 @@ int run_simulate(const SimulateOptions& options)
     if (!file)
         return refuse(file.error(), "nothing was run.");
     Session session;
-    if (has_stops(file->scenario.perturbations)) {
+    {
         ProgressBar bar;
         const Checked<std::optional<Stuck>> stuck =
-            session.stuck(*file, bar.control(simulation_work(file->scenario)));
+            stuck_job(*file, session, bar.control(simulation_work(file->scenario)));
         if (!stuck)
             return refuse(stuck.error(), "nothing was written.");
         if (*stuck)
@@ -213,7 +182,11 @@ void add_simulate(CLI::App& program, Command& chosen)
     sub->add_option("--trace", options->trace,
                     "write a timeline for Perfetto or chrome://tracing (.json or .json.gz)")
         ->type_name("FILE");
-    options->trace_ranks.add_option(*sub);
+    sub->add_option("--trace-ranks", options->trace_ranks,
+                    "ranks in timelines; else one per stage, in traces as few as keep them small")
+        ->delimiter(',')
+        ->check(CLI::Validator(TraceRanks::flaw_of, "")) // an empty text: all is well
+        ->type_name("all|stages|RANK,...");
     sub->add_option("--svg", options->svg, "write the timeline as a picture")->type_name("FILE");
     sub->add_option("--csv", options->csv, "write the summary as a table")->type_name("FILE");
     sub->add_option("--samples", options->samples,

@@ -1,11 +1,10 @@
+#include "sim/api/grid_sweep.h"
 #include "sim/base/fields.h"
 #include "sim/base/files.h"
 #include "sim/base/parallel.h"
 #include "sim/cli/command.h"
 #include "sim/cli/scenario_options.h"
 #include "sim/cli/terminal.h"
-#include "sim/report/sweep/sweep_output.h"
-#include "sim/study/search/searched_grid.h"
 #include "sim/study/session.h"
 
 #include <CLI/CLI.hpp>
@@ -87,50 +86,6 @@ private:
     std::mutex mutex_;
 };
 
-// A grid, and which of its points are looked at.
-struct GridTask {
-    SweepGrid grid;
-    std::optional<std::vector<std::size_t>> points; // absent: all
-};
-
-// What is "auto" takes the values that the search has.
-Checked<GridTask> searched(const SweepCommand& command, const SweepGrid& grid,
-                           const ScenarioFile& base)
-{
-    Checked<SearchedGrid> found = tl::unexpected(Problems{});
-    {
-        ProgressBar bar;
-        found = searched_grid(grid, base, command.headroom / 100, bar.control());
-    }
-    if (!found)
-        return tl::unexpected(found.error());
-    print_talk(fmt::format("{} of {} combinations make a layout that may fit\n",
-                           found->points.size(), found->combinations));
-    if (Problems problems = grid_problems(found->grid, base); !problems.empty())
-        return tl::unexpected(std::move(problems));
-    return GridTask{std::move(found->grid), std::move(found->points)};
-}
-
-Checked<GridTask> grid_of(const SweepCommand& command, const ScenarioFile& base)
-{
-    SweepGrid grid;
-    grid.batch = command.nearest_batch ? BatchRule::nearest : BatchRule::as_asked;
-    Problems problems;
-    for (const std::string& text : command.axes) {
-        Checked<SweepAxis> axis = parse_axis(text);
-        if (axis)
-            grid.axes.push_back(std::move(*axis));
-        else
-            problems.insert(problems.end(), axis.error().begin(), axis.error().end());
-    }
-    const SweepGrid given = without_searched_axes(grid);
-    if (problems.empty())
-        problems = grid_problems(given, base);
-    if (!problems.empty())
-        return tl::unexpected(std::move(problems));
-    return given == grid ? GridTask{std::move(grid), {}} : searched(command, grid, base);
-}
-
 SweepMeasure measure_of(const SweepCommand& command)
 {
     for (const auto& [value, name] : enum_names<SweepMeasure>())
@@ -139,12 +94,23 @@ SweepMeasure measure_of(const SweepCommand& command)
     return SweepMeasure::throughput;
 }
 
-SweepEnd simulate_all(const SweepCommand& command, const ScenarioFile& base, const GridTask& task,
-                      SweepResults& results)
+Checked<GridTask> task_of(const SweepCommand& command)
+{
+    const Checked<ScenarioFile> own = read_scenario(command.scenario, command.changes);
+    if (!own)
+        return tl::unexpected(own.error());
+    ProgressBar bar;
+    return grid_task(
+        *own, command.scenario,
+        {command.axes, command.nearest_batch, measure_of(command), command.headroom / 100},
+        bar.control());
+}
+
+SweepEnd simulate_all(const SweepCommand& command, const GridTask& task, SweepResults& results)
 {
     Session session;
     ProgressBar bar;
-    return sweep(base, task.grid, session, {command.threads, bar.control(), task.points},
+    return sweep(task.base, task.title.grid, session, {command.threads, bar.control(), task.points},
                  [&](SweepPoint&& point) { results.add(row_of(point)); });
 }
 
@@ -161,20 +127,17 @@ void say_end(const SweepCommand& command, const SweepEnd& end, Seconds time)
 
 int run_sweep(const SweepCommand& command)
 {
-    const Checked<ScenarioFile> own = read_scenario(command.scenario, command.changes);
-    Checked<GridTask> task = own ? grid_of(command, *own) : tl::unexpected(own.error());
+    Checked<GridTask> task = task_of(command);
     if (!task)
         return refuse(task.error(), "nothing was run.");
-    SweepTitle title{command.scenario, task->grid, following_fields(task->grid, own->scenario),
-                     measure_of(command)};
-    const Checked<ScenarioFile> base = let_follow(*own, title.following, title.grid);
-    if (!base)
-        return refuse(base.error(), "nothing was run.");
+    if (task->combinations)
+        print_talk(fmt::format("{} of {} combinations make a layout that may fit\n",
+                               task->points->size(), *task->combinations));
+    SweepTitle& title = task->title;
     const KeepsWhatIsDone keeps;
-    task->grid = title.grid;
     SweepResults results(command, title, task->points);
     const auto began = std::chrono::steady_clock::now();
-    title.end = simulate_all(command, *base, *task, results);
+    title.end = simulate_all(command, *task, results);
     results.finish();
     const Seconds time(
         std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());

@@ -1,11 +1,10 @@
+#include "sim/api/validation.h"
 #include "sim/base/files.h"
 #include "sim/base/input_limits.h"
 #include "sim/cli/command.h"
 #include "sim/cli/terminal.h"
-#include "sim/report/training/run_scores_text.h"
-#include "sim/study/contradictions.h"
 #include "sim/study/own_steps/own_steps_scores.h"
-#include "sim/study/validation_output.h"
+#include "sim/study/problems.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
@@ -26,47 +25,18 @@ struct ValidateCommand {
     int own_steps = 0; // how many; 0: none
 };
 
-// The two kinds of files, told apart by what they say of themselves.
-struct ValidateInput {
-    std::vector<RecordFile> steps;
-    std::vector<PublishedRunFile> trainings;
-    Problems problems;
-
-    template <class File>
-    void take(Checked<File> file, std::vector<File>& to)
-    {
-        if (file)
-            to.push_back(std::move(*file));
-        else
-            problems.insert(problems.end(), file.error().begin(), file.error().end());
-    }
-};
-
-ValidateInput read_input(const ValidateCommand& command)
+// Steps are what a table of them needs.
+Checked<MeasuredInput> read_input(const ValidateCommand& command)
 {
-    ValidateInput input;
-    for (const std::string& path : command.files) {
-        const Checked<Json> json = read_json_file(path, record_limits);
-        if (!json)
-            input.problems.insert(input.problems.end(), json.error().begin(), json.error().end());
-        else if (holds_published_runs(*json))
-            input.take(published_runs_from(*json, path), input.trainings);
-        else
-            input.take(records_from(*json, path), input.steps);
-    }
-    if (input.steps.empty() && input.problems.empty() && !command.csv.empty())
-        input.problems.push_back({command.csv, 0, "",
-                                  "no step to write: --csv is for records of "
-                                  "steps",
-                                  "--json holds what is known of trainings", Severity::error});
+    Checked<MeasuredInput> input = read_measured(command.files);
+    if (input && input->steps.empty() && !command.csv.empty())
+        return tl::unexpected(
+            Problems{{command.csv, 0, "",
+                      "no step to write: --csv is for records of "
+                      "steps",
+                      "--json holds what is known of trainings", Severity::error}});
     return input;
 }
-
-struct Validated {
-    std::string text;
-    Json json;
-    bool scored = false;
-};
 
 // Errors of what `fit_constants.py --leave-out --verdicts` wrote.
 Checked<LeftOutErrors> read_left_out(const std::string& path)
@@ -111,34 +81,7 @@ Problems write_intervals(const ValidateCommand& command, const ValidationReport&
     return {};
 }
 
-Checked<Validated> validate_steps(const ValidateCommand& command, const ValidateInput& input,
-                                  const ValidateOptions& options, const LeftOutErrors& left_out)
-{
-    const ValidationReport report = validate(input.steps, options);
-    if (!command.csv.empty()) {
-        write_file(command.csv, to_csv(report));
-        print_talk(fmt::format("wrote {}\n", command.csv));
-    }
-    if (!command.intervals.empty())
-        if (const Problems problems = write_intervals(command, report, left_out); !problems.empty())
-            return tl::unexpected(problems);
-    const std::vector<Contradiction> doubtful = contradictions(input.steps, report.records);
-    Json out = to_json(report);
-    out["contradictions"] = to_json(doubtful);
-    return Validated{(command.summary ? "" : records_text(report) + "\n") + summary_text(report) +
-                         contradictions_text(doubtful),
-                     std::move(out), report.all.scored > 0};
-}
-
-Validated validate_trainings(const ValidateCommand& command, const ValidateInput& input,
-                             const ValidateOptions& options)
-{
-    const RunScores scores = score_runs(input.trainings, options);
-    return {run_scores_text(scores, command.summary ? ScoreDetail::summary : ScoreDetail::runs),
-            to_json(scores), scores.step.scored + scores.goodput.scored + scores.wall.scored > 0};
-}
-
-int score_own_steps(const ValidateCommand& command, const ValidateInput& input)
+int score_own_steps(const ValidateCommand& command, const MeasuredInput& input)
 {
     ProgressBar bar;
     const OwnStepsScores scores =
@@ -149,33 +92,32 @@ int score_own_steps(const ValidateCommand& command, const ValidateInput& input)
 
 int run_validate(const ValidateCommand& command)
 {
-    ValidateInput input = read_input(command);
+    const Checked<MeasuredInput> input = read_input(command);
     const Checked<LeftOutErrors> left_out = read_left_out(command.left_out);
-    if (!left_out)
-        append(input.problems, left_out.error());
-    if (!input.problems.empty())
-        return refuse(input.problems, "nothing was run.");
+    if (!input || !left_out) {
+        Problems problems = input ? Problems{} : input.error();
+        append(problems, left_out ? Problems{} : left_out.error());
+        return refuse(problems, "nothing was run.");
+    }
     if (command.own_steps > 0)
-        return score_own_steps(command, input);
+        return score_own_steps(command, *input);
     ValidateOptions options;
     options.only = command.only;
     ProgressBar bar;
     options.work = bar.control();
-    Validated out{"", Json::object(), false};
-    if (!input.steps.empty()) {
-        Checked<Validated> steps = validate_steps(command, input, options, *left_out);
-        if (!steps)
-            return refuse(steps.error(), "no intervals were written.");
-        out = std::move(*steps);
+    const Validation validation = validate_measured(*input, options);
+    if (validation.steps && !command.csv.empty()) {
+        write_file(command.csv, to_csv(*validation.steps));
+        print_talk(fmt::format("wrote {}\n", command.csv));
     }
-    if (!input.trainings.empty()) {
-        Validated trainings = validate_trainings(command, input, options);
-        out.text += (out.text.empty() ? "" : "\n") + trainings.text;
-        out.json["trainings"] = std::move(trainings.json);
-        out.scored = out.scored || trainings.scored;
-    }
-    print_data(command.json ? to_text(out.json) + "\n" : out.text);
-    if (out.scored)
+    if (validation.steps && !command.intervals.empty())
+        if (const Problems problems = write_intervals(command, *validation.steps, *left_out);
+            !problems.empty())
+            return refuse(problems, "no intervals were written.");
+    const ScoreDetail detail = command.summary ? ScoreDetail::summary : ScoreDetail::runs;
+    print_data(command.json ? to_text(to_json(validation)) + "\n"
+                            : report_text(validation, detail));
+    if (validation.scored())
         return exit_ok;
     print_talk("no record could be scored\n");
     return exit_no;

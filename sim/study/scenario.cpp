@@ -183,21 +183,28 @@ Checked<ScenarioFile> read_scenario_file(const std::string& path,
     return scenario_from(std::move(*json), path, overrides);
 }
 
-Checked<ScenarioFile> scenario_from(Json json, const std::string& path,
-                                    std::span<const Override> overrides)
+namespace {
+
+// Whether `field` is `of`, or a part of it.
+bool is_part(std::string_view field, std::string_view of)
 {
-    ScenarioFile out;
-    out.file = path;
-    out.base = std::filesystem::path(path).parent_path();
-    out.json = std::move(json);
+    return field.starts_with(of) && (field.size() == of.size() || field[of.size()] == '.');
+}
+
+// Applies the changes to the JSON of `out` and reads it.
+Checked<ScenarioFile> read_changed(ScenarioFile out, std::span<const Override> changes)
+{
     Problems problems;
-    for (const Override& change : overrides) {
+    for (const Override& change : changes) {
         append(problems, write_out_part(out.json, change.field, out));
         if (std::optional<Diagnostic> problem = apply_override(out.json, change))
             problems.push_back(std::move(*problem));
+        std::erase_if(out.changes,
+                      [&](const Override& other) { return is_part(other.field, change.field); });
         out.changes.push_back(change);
     }
-    const Reader reader(out.json, path, problems);
+    out.scenario = {};
+    const Reader reader(out.json, out.file, problems);
     if (check_format(reader, scenario_format))
         fields_of<Scenario>().read(reader, out.scenario);
     locate(problems, out);
@@ -205,6 +212,23 @@ Checked<ScenarioFile> scenario_from(Json json, const std::string& path,
         return tl::unexpected(std::move(problems));
     out.warnings = std::move(problems);
     return out;
+}
+
+} // namespace
+
+Checked<ScenarioFile> scenario_from(Json json, const std::string& path,
+                                    std::span<const Override> overrides)
+{
+    ScenarioFile out;
+    out.file = path;
+    out.base = std::filesystem::path(path).parent_path();
+    out.json = std::move(json);
+    return read_changed(std::move(out), overrides);
+}
+
+Checked<ScenarioFile> changed_scenario(const ScenarioFile& file, std::span<const Override> changes)
+{
+    return read_changed(file, changes);
 }
 
 ScenarioFile scenario_in_memory(Scenario scenario, std::filesystem::path base, std::string name)

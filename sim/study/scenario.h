@@ -123,6 +123,9 @@ std::optional<Diagnostic> apply_override(Json& scenario, const Override& change)
 Checked<ScenarioFile> read_scenario_file(const std::string& path,
                                          std::span<const Override> overrides = {});
 
+// The same scenario with more changes. What an earlier one says of the same field is forgotten.
+Checked<ScenarioFile> changed_scenario(const ScenarioFile& file, std::span<const Override> changes);
+
 // A scenario made in memory, e.g. by the GUI or the validator.
 ScenarioFile scenario_in_memory(Scenario scenario, std::filesystem::path base, std::string name);
 

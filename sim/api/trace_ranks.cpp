@@ -1,8 +1,7 @@
-#include "sim/cli/trace_ranks.h"
+#include "sim/api/trace_ranks.h"
 
 #include "sim/report/timeline/recorded.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -17,8 +16,9 @@ constexpr std::string_view one_per_stage = "stages";
 // A record and its text are some 800 bytes.
 constexpr std::uint64_t most_recorded_ops = 5'000'000;
 
-// CLI11 wants an empty text where all is well.
-std::string flaw_of(const std::string& word)
+} // namespace
+
+std::string TraceRanks::flaw_of(const std::string& word)
 {
     const bool number =
         !word.empty() && word.size() < 10 &&
@@ -26,17 +26,6 @@ std::string flaw_of(const std::string& word)
     return number || word == all_ranks || word == one_per_stage
                ? ""
                : fmt::format("\"{}\" is neither a rank nor \"all\" nor \"stages\"", word);
-}
-
-} // namespace
-
-void TraceRanks::add_option(CLI::App& app)
-{
-    app.add_option("--trace-ranks", words_,
-                   "ranks in timelines; else one per stage, in traces as few as keep them small")
-        ->delimiter(',')
-        ->check(CLI::Validator(flaw_of, ""))
-        ->type_name("all|stages|RANK,...");
 }
 
 bool TraceRanks::says(std::string_view word) const

@@ -1,4 +1,4 @@
-#include "sim/cli/lengths.h"
+#include "sim/api/lengths.h"
 
 #include <fmt/core.h>
 

@@ -1,6 +1,7 @@
-#include "sim/cli/file_kinds.h"
+#include "sim/api/file_kinds.h"
 
 #include "sim/base/fields.h"
+#include "sim/base/input_limits.h"
 #include "sim/cost/profile_library.h"
 #include "sim/cost/profile_schema.h"
 #include "sim/study/inputs.h"
@@ -10,8 +11,11 @@
 #include "sim/topology/read_topology.h"
 #include "sim/workload/model_reader.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 
 namespace trainyard {
 namespace {
@@ -102,14 +106,21 @@ const std::vector<FileKind>& file_kinds()
     return kinds;
 }
 
+namespace {
+
+// Null when there is none of that name.
+const FileKind* kind_named(std::string_view name)
+{
+    for (const FileKind& kind : file_kinds())
+        if (kind.name == name)
+            return &kind;
+    return nullptr;
+}
+
+} // namespace
+
 const FileKind* recognise(const Json& json)
 {
-    const auto kind_named = [](std::string_view name) -> const FileKind* {
-        for (const FileKind& kind : file_kinds())
-            if (kind.name == name)
-                return &kind;
-        return nullptr;
-    };
     if (const Json* const format = json.find("format"); format != nullptr && format->is_string()) {
         const std::string& text = format->as_string();
         for (const FileKind& kind : file_kinds())
@@ -126,6 +137,80 @@ const FileKind* recognise(const Json& json)
     if (has_any(json, {"generator", "devices"}))
         return kind_named("topology");
     return has_any(json, {"hardware"}) ? kind_named("profile") : nullptr;
+}
+
+const FileKind* kind_with_schema(std::string_view name)
+{
+    const FileKind* const kind = kind_named(name);
+    return kind != nullptr && kind->schema != nullptr ? kind : nullptr;
+}
+
+Json schema_document(const FileKind& kind)
+{
+    Json schema = Json::object();
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema";
+    const Json body = kind.schema();
+    for (const Json::Member& member : body.members())
+        schema[member.first] = member.second;
+    return schema;
+}
+
+std::vector<std::string> schema_names()
+{
+    std::vector<std::string> names;
+    for (const FileKind& kind : file_kinds())
+        if (kind.schema != nullptr)
+            names.emplace_back(kind.name);
+    return names;
+}
+
+namespace {
+
+// Only lists of records may be large. A pipe cannot be looked at before it is read.
+JsonLimits limits_of(const std::string& path)
+{
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(path, ignored))
+        return record_limits;
+    std::ifstream in(path);
+    char first = '\0';
+    in >> first; // past blanks
+    return first == '[' ? record_limits : input_limits;
+}
+
+CheckedFile check_content(const std::string& path)
+{
+    CheckedFile out{path, "", {}};
+    const Checked<Json> json = read_json_file(path, limits_of(path));
+    if (!json) {
+        out.problems = json.error();
+        return out;
+    }
+    const FileKind* const kind = recognise(*json);
+    if (kind == nullptr) {
+        std::string formats;
+        for (const FileKind& known : file_kinds())
+            formats += fmt::format("{}\"{}\"", formats.empty() ? "" : ", ", known.format);
+        out.problems.push_back({path, json->line(), "", "this is no kind of file known here",
+                                fmt::format("say which with \"format\": one of {}", formats),
+                                Severity::error});
+        return out;
+    }
+    out.kind = kind->name;
+    out.problems = kind->check(*json, path);
+    return out;
+}
+
+} // namespace
+
+// A file that cannot be read does not keep the others from being checked.
+CheckedFile check_file(const std::string& path)
+{
+    try {
+        return check_content(path);
+    } catch (const WorldError& error) {
+        return {path, "", {{"", 0, "", error.message, "", Severity::error}}, false};
+    }
 }
 
 } // namespace trainyard

@@ -1,6 +1,6 @@
 #pragma once
 
-// Whose time timelines and traces show: `--trace-ranks`.
+// Whose time timelines and traces show.
 
 #include "sim/study/session.h"
 
@@ -9,15 +9,16 @@
 #include <string>
 #include <vector>
 
-namespace CLI {
-class App;
-}
-
 namespace trainyard {
 
 class TraceRanks {
 public:
-    void add_option(CLI::App& app);
+    TraceRanks() = default;
+    // "all", "stages", or numbers of ranks; none: the usual ones. Requires words without a flaw.
+    explicit TraceRanks(std::vector<std::string> words) : words_(std::move(words)) {}
+
+    // What is wrong with a word; empty where nothing is.
+    static std::string flaw_of(const std::string& word);
 
     // Ranks asked for that are not simulated one by one, and too many ops to draw or trace. The
     // outcome needs no result.
@@ -37,7 +38,7 @@ private:
     bool says(std::string_view word) const;
     bool names(RankId rank) const;
 
-    std::vector<std::string> words_; // "all", "stages", or numbers
+    std::vector<std::string> words_;
 };
 
 // " (ranks 0, 48 of 64; ...)", for people who wonder where the others are.

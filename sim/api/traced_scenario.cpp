@@ -1,6 +1,5 @@
-#include "sim/cli/traced_scenario.h"
+#include "sim/api/traced_scenario.h"
 
-#include "sim/cli/terminal.h"
 #include "sim/report/timeline/recorded.h"
 #include "sim/study/traced/expected_rates.h"
 #include "sim/traces/trace_file.h"
@@ -12,10 +11,8 @@
 
 namespace trainyard {
 
-Checked<JobTrace> read_job_trace(const std::vector<std::string>& files)
+Checked<JobTrace> read_job_trace(const std::vector<std::string>& files, const WorkControl& work)
 {
-    WorkControl work;
-    work.cancel = &interrupt_flag();
     TraceFile all;
     Problems problems;
     for (const std::string& file : files) {
@@ -71,7 +68,8 @@ Problems lost_files(const std::vector<std::string>& outputs, const std::vector<s
 
 Checked<TracedScenario> simulate_beside(const std::string& scenario,
                                         const std::vector<std::string>& changes, RunSummary& run,
-                                        const std::string& trace, Session& session)
+                                        const std::string& trace, Session& session,
+                                        const WorkControl& work)
 {
     if (Problems problems = without_timeline(run, trace); !problems.empty())
         return tl::unexpected(std::move(problems));
@@ -86,7 +84,7 @@ Checked<TracedScenario> simulate_beside(const std::string& scenario,
     if (!file)
         return tl::unexpected(file.error());
     SimulateRequest request;
-    request.work.cancel = &interrupt_flag();
+    request.work = work;
     Checked<Outcome> outcome = session.simulate(*file, request);
     if (!outcome)
         return tl::unexpected(outcome.error());

@@ -1,6 +1,6 @@
 #pragma once
 
-// Traces of a job and the scenario of the same job, for the commands that look at both.
+// Traces of a job and the scenario of the same job, for what looks at both.
 
 #include "sim/study/session.h"
 #include "sim/study/traced/side_by_side.h"
@@ -8,7 +8,7 @@
 namespace trainyard {
 
 // The ranks of all files, or every file's problem.
-Checked<JobTrace> read_job_trace(const std::vector<std::string>& files);
+Checked<JobTrace> read_job_trace(const std::vector<std::string>& files, const WorkControl& work);
 
 // The problem of a trace that says nothing of when ops ran, where that is asked; or none.
 Problems without_timeline(const RunSummary& run, const std::string& trace);
@@ -27,6 +27,7 @@ struct TracedScenario {
 // added to `run`. Problems where it is not of the recorded job, located in `trace`.
 Checked<TracedScenario> simulate_beside(const std::string& scenario,
                                         const std::vector<std::string>& changes, RunSummary& run,
-                                        const std::string& trace, Session& session);
+                                        const std::string& trace, Session& session,
+                                        const WorkControl& work);
 
 } // namespace trainyard

@@ -1,0 +1,88 @@
+"""Charts: what is drawn is what the tables say."""
+
+from __future__ import annotations
+
+import unittest
+
+import trainyard
+from paths import main, scenarios
+from trainyard import plots
+
+try:
+    import matplotlib.pyplot as pyplot
+    from matplotlib.colors import to_hex
+except ImportError:
+    raise unittest.SkipTest("matplotlib is not installed") from None
+
+
+class DrawsAStep(unittest.TestCase):
+    def setUp(self) -> None:
+        self.result = trainyard.simulate(main, advice=0, scaling=False)
+        self.addCleanup(pyplot.close, "all")
+
+    def test_bars_of_a_breakdown_add_up_to_the_step(self) -> None:
+        ax = self.result.plot_breakdown()
+        length = sum(bar.get_width() for bar in ax.patches)
+        self.assertAlmostEqual(length, self.result.step_time, 9)
+        self.assertIn("#0072b2", {to_hex(bar.get_facecolor()) for bar in ax.patches})
+
+    def test_spans_of_a_timeline_lie_in_the_step(self) -> None:
+        ax = self.result.plot_timeline()
+        step = self.result.step_time * 1e3
+        spans = [path.vertices[:, 0] for part in ax.collections for path in part.get_paths()]
+        self.assertGreater(len(spans), 5)
+        self.assertLess(max(span.max() for span in spans), step * (1 + 1e-9))
+        named = [label.get_text() for label in ax.get_yticklabels()]
+        self.assertIn("rank 0, compute", named)
+
+    def test_a_memory_curve_stays_below_the_peak(self) -> None:
+        ax = self.result.plot_memory()
+        held = ax.lines[0].get_ydata()
+        self.assertLessEqual(max(held), self.result.peak_memory * 1e-9)
+        self.assertGreater(max(held), 0.5 * self.result.peak_memory * 1e-9)
+
+    def test_no_kernel_is_above_the_roofs(self) -> None:
+        ax = self.result.plot_roofline()
+        roofs = self.result.roofs
+        peak = max(rate for name, rate in roofs.items() if name != "memory")
+        for row in self.result.kernels:
+            if row["flops"] > 0:
+                self.assertLess(row["flops"] / row["time_s"], peak)
+        self.assertEqual(ax.get_xscale(), "log")
+
+    def test_axes_that_are_given_are_drawn_on(self) -> None:
+        ax = pyplot.subplots()[1]
+        self.assertIs(plots.breakdown([self.result, self.result], names=["a", "b"], ax=ax), ax)
+        self.assertEqual([label.get_text() for label in ax.get_yticklabels()], ["a", "b"])
+
+
+class DrawsStudies(unittest.TestCase):
+    def tearDown(self) -> None:
+        pyplot.close("all")
+
+    def test_no_point_is_below_the_front(self) -> None:
+        found = trainyard.sweep(
+            main, {"strategy.zero": [2, 3], "training.recompute": ["none", "full"]}
+        )
+        ax = found.plot()
+        times, sizes = ax.lines[0].get_data()
+        for row in found.points:
+            beaten = any(
+                t < row["step_time_s"] and m < row["peak_memory_bytes"] * 1e-9
+                for t, m in zip(times, sizes)
+            )
+            kept = row["step_time_s"] in times
+            self.assertTrue(kept or beaten, row)
+
+    def test_scaling_is_of_a_plan_that_was_asked_for_it(self) -> None:
+        grid = {"strategy.schedule": ["1f1b"], "strategy.vpp": [1], "strategy.tp": [1], "strategy.pp": [1]}
+        asked = trainyard.plan(model="gpt2-xl", on="l40s", scaling="8..16", batch="500k", grid=grid)
+        strong = asked.plot_scaling().lines[0]
+        self.assertEqual(list(strong.get_xdata()), [8, 16])
+        self.assertTrue(1 < strong.get_ydata()[1] <= 2)
+        with self.assertRaises(ValueError):
+            trainyard.plan(scenarios / "gpt2-xl-fsdp-4.json", grid=grid).plot_scaling()
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,57 @@
+"""Profiles made of measurements."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Optional, Sequence, Union
+
+from . import _core
+from ._convert import PathLike, Progress, path_list, path_text
+from ._progress import progress_of
+from .results import Answer
+
+
+class Fit(Answer):
+    """A profile made of measurements, and how well it fits them."""
+
+    @property
+    def profile(self) -> dict[str, Any]:
+        """The profile, as its file says it."""
+        result: dict[str, Any] = json.loads(self._core.profile)
+        return result
+
+    def save(self, path: PathLike) -> None:
+        """Writes the profile, whole or not at all; a scenario names it as its ``profile``."""
+        _core.write_file(path_text(path), self._core.profile)
+
+
+def fit(
+    files: Union[PathLike, Sequence[PathLike]],
+    *,
+    kind: str = "logs",
+    name: str = "fitted",
+    profile: str = "",
+    scenario: Optional[PathLike] = None,
+    device: str = "",
+    network: str = "",
+    progress: Progress = None,
+) -> Fit:
+    """A profile from measurements.
+
+    ``kind``: ``"logs"`` of nccl-tests, ``"steps"`` (records of one to ten own steps), or ``"trace"``
+    (a recorded step, one file of each rank; ``scenario`` names the file of the same job).
+    ``profile``: whose rates are believed before, for steps and traces. ``device`` and ``network``:
+    where logs do not say.
+    """
+    paths = path_list(files)
+    target = path_text(scenario) if scenario is not None else ""
+    with progress_of(progress) as call:
+        if kind == "logs":
+            return Fit(_core.fit_logs(paths, name, device, network, call))
+        if kind == "steps":
+            return Fit(_core.fit_steps(paths, profile, target, name, call))
+        if kind == "trace":
+            if not target:
+                raise TypeError("a fit of a trace needs scenario=..., the file of the same job")
+            return Fit(_core.fit_trace(paths, target, profile, name, call))
+    raise ValueError(f'kind must be "logs", "steps" or "trace", not {kind!r}')

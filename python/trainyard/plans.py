@@ -1,0 +1,173 @@
+"""Grids, the best layouts, the smallest clusters."""
+
+from __future__ import annotations
+
+from typing import Any, Mapping, Optional, Sequence, Union
+
+from . import _core
+from ._convert import PathLike, Progress, axis_texts, path_text, share, text, threads_of, whole
+from ._progress import progress_of
+from .results import Answer
+from .scenario import ScenarioLike, scenario_of
+from .table import Table
+
+
+class Sweep(Answer):
+    """The points of a grid."""
+
+    @property
+    def points(self) -> Table:
+        """A row for each point: its fields, then its figures."""
+        rows = []
+        for point in self.to_dict()["points"]:
+            rest = {key: value for key, value in point.items() if key != "set"}
+            rows.append({**point.get("set", {}), **rest})
+        return Table.of(rows)
+
+    def to_pandas(self) -> Any:
+        """The same as a DataFrame."""
+        return self.points.to_pandas()
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Step time against memory, with the front (matplotlib)."""
+        from .plots import pareto
+
+        return pareto(self.points, ax=ax)
+
+
+def sweep(
+    scenario: ScenarioLike,
+    grid: Mapping[str, Any],
+    *,
+    nearest_batch: bool = False,
+    best_by: str = "throughput",
+    headroom: float = 0.05,
+    top: int = 20,
+    threads: Optional[int] = None,
+    progress: Progress = None,
+) -> Sweep:
+    """Simulates every combination of the values of some fields.
+
+    ``grid``: ``{"strategy.tp": [1, 2, 4], "training.micro_batch": "1..4"}``; ``"auto"`` takes the
+    values that :func:`plan` would look at. ``best`` and ``scenarios`` of the answer are those that
+    leave ``headroom`` of a device's memory free, best first by ``best_by``: throughput,
+    throughput-per-gpu, step-time or mfu.
+    """
+    if not isinstance(grid, Mapping):
+        raise TypeError("grid must be a dict of fields and their values")
+    if not grid:
+        raise ValueError("a grid needs a field at least")
+    asked = scenario_of(scenario)
+    with progress_of(progress) as call:
+        return Sweep(
+            _core.sweep(
+                asked._core,
+                axis_texts(grid),
+                bool(nearest_batch),
+                text("best_by", best_by),
+                share("headroom", headroom),
+                whole("top", top, 1, 100_000),
+                threads_of(threads),
+                call,
+            )
+        )
+
+
+class Plan(Answer):
+    """Layouts, or clusters, with the best first."""
+
+    @property
+    def rows(self) -> Table:
+        """A row for each layout, or for each size of a cluster."""
+        data = self.to_dict()
+        if "clusters" in data:
+            return Table.of([size for kind in data["clusters"] for size in kind["sizes"]])
+        return Table.of(data["best"])
+
+    def to_pandas(self) -> Any:
+        """The same as a DataFrame."""
+        return self.rows.to_pandas()
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Step time against memory, with the front (matplotlib)."""
+        from .plots import pareto
+
+        return pareto(self.rows, ax=ax)
+
+    def plot_scaling(self, *, ax: Any = None) -> Any:
+        """Speedup over GPUs, of a plan that was asked for ``scaling``."""
+        from .plots import scaling
+
+        return scaling(self, ax=ax)
+
+
+_sizes = ("on", "within", "budget", "scaling", "guide")
+
+
+def plan(
+    scenario: Optional[ScenarioLike] = None,
+    *,
+    grid: Optional[Mapping[str, Any]] = None,
+    top: int = 10,
+    front: bool = False,
+    headroom: float = 0.05,
+    threads: Optional[int] = None,
+    model: Optional[str] = None,
+    on: Union[str, Sequence[str], None] = None,
+    tokens: Optional[str] = None,
+    within: Optional[str] = None,
+    budget: Optional[str] = None,
+    price: Union[str, Sequence[str], None] = None,
+    mtbf: Optional[str] = None,
+    checkpoint: Optional[str] = None,
+    batch: Optional[str] = None,
+    sequence_length: int = 0,
+    assume: Optional[PathLike] = None,
+    objectives: Union[str, Sequence[str], None] = None,
+    scaling: Optional[str] = None,
+    guide: Optional[str] = None,
+    progress: Progress = None,
+) -> Plan:
+    """The best layouts of a scenario's model on its cluster, proven; or, with a goal, the smallest
+    cluster of each kind.
+
+    Words of a goal are those of ``trainyard plan``: ``on=["h100", "gb200"]``, ``tokens="2T"``,
+    ``within="30d"``, ``budget="5M"``, ``price="h100=2.5/h"``, ``mtbf="50000h/gpu"``,
+    ``scaling="8..1024"``. ``grid`` takes values of fields in place of the usual ones.
+    """
+    words: dict[str, Any] = {}
+    for key, value in {
+        "model": model,
+        "tokens": tokens,
+        "within": within,
+        "budget": budget,
+        "mtbf": mtbf,
+        "checkpoint": checkpoint,
+        "batch": batch,
+        "scaling": scaling,
+        "guide": guide,
+    }.items():
+        if value is not None:
+            words[key] = text(key, value)
+    for key, several in {"on": on, "price": price, "objectives": objectives}.items():
+        if several is not None:
+            entries = several.split(",") if isinstance(several, str) else list(several)
+            words[key] = [text(key, path_text(entry) if key == "on" else entry) for entry in entries]
+    if assume is not None:
+        words["assume"] = path_text(assume)
+    if sequence_length:
+        words["sequence_length"] = whole("sequence_length", sequence_length, 1, 1_000_000_000)
+    axes = axis_texts(grid or {})
+    room = share("headroom", headroom)
+    count = threads_of(threads)
+    asked = scenario_of(scenario)._core if scenario is not None else None
+    if asked is None and "model" not in words:
+        raise TypeError("plan needs a scenario, or model=... with on=...")
+    with progress_of(progress) as call:
+        if asked is None or any(key in words for key in (*_sizes, "model")):
+            return Plan(_core.plan_clusters(asked, words, axes, room, count, call))
+        return Plan(
+            _core.plan_layouts(
+                asked, axes, whole("top", top, 1, 1000), bool(front), room, count, words, call
+            )
+        )

@@ -1,0 +1,362 @@
+#include "sim/api/cluster_plan.h"
+
+#include "sim/base/field_values.h"
+#include "sim/base/fields.h"
+#include "sim/base/spelling.h"
+#include "sim/base/units.h"
+#include "sim/study/capacity/capacity_plan.h"
+#include "sim/study/jobs/job_import.h"
+#include "sim/study/problems.h"
+#include "sim/study/session.h"
+#include "sim/study/training/training_values.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+
+namespace trainyard {
+
+namespace {
+
+// Reads options one after the other; problems name them.
+class OptionReader {
+public:
+    template <class T>
+    std::optional<T> read(const char* option, const std::string& text,
+                          Parsed<T> (*parse)(std::string_view))
+    {
+        if (text.empty())
+            return std::nullopt;
+        Parsed<T> value = parse(text);
+        if (value)
+            return *value;
+        add(option, text, value.error().message, value.error().hint);
+        return std::nullopt;
+    }
+
+    void add(const char* option, const std::string& text, std::string why, std::string hint = {})
+    {
+        problems_.push_back({fmt::format("{} {}", option, text), 0, "", std::move(why),
+                             std::move(hint), Severity::error});
+    }
+
+    Problems take() { return std::move(problems_); }
+
+private:
+    Problems problems_;
+};
+
+// "4M..16M", "8M" (about that): tokens.
+Parsed<TokenRange> parse_token_range(std::string_view text)
+{
+    const std::size_t dots = text.find("..");
+    const Parsed<double> least = parse_count(text.substr(0, dots));
+    const Parsed<double> most =
+        dots == std::string_view::npos ? least : parse_count(text.substr(dots + 2));
+    if (!least || !most)
+        return tl::unexpected(least ? most.error() : least.error());
+    return TokenRange{*least, *most};
+}
+
+// "8..1024": GPUs.
+Parsed<GpuRange> parse_gpu_range(std::string_view text)
+{
+    const Parsed<TokenRange> range = parse_token_range(text);
+    if (!range)
+        return tl::unexpected(UnitError{fmt::format("\"{}\" is no range of numbers of GPUs", text),
+                                        "from 1 GPU on, the fewest first: 8..1024"});
+    if (range->least < 1 || range->most < range->least || range->most > 1e6)
+        return tl::unexpected(UnitError{"no numbers of GPUs, the fewest first", "8..1024"});
+    return GpuRange{static_cast<int>(range->least), static_cast<int>(range->most)};
+}
+
+// The rest of a training: failures, checkpoints, power, evaluation, ...
+Problems read_assumptions(const std::string& path, WholeTrainingRequest& request)
+{
+    const Checked<Json> file = read_json_file(path);
+    if (!file)
+        return file.error();
+    Json whole = *file;
+    Problems problems;
+    if (whole.is_object()) {
+        for (const char* name : {"batch_tokens", "step_time", "gpus", "gpus_per_node", "device"})
+            if (whole.find(name) != nullptr)
+                problems.push_back({path, 0, std::string("/") + name, "the plan finds this itself",
+                                    "leave it out", Severity::error});
+        whole["batch_tokens"] = whole["gpus"] = 1; // in place of what it finds
+        whole["step_time"] = "1 s";
+        if (file->find("tokens") == nullptr)
+            whole["tokens"] = 1;
+    }
+    fields_of<WholeTrainingRequest>().read(Reader(whole, path, problems), request);
+    if (file->find("tokens") == nullptr)
+        request.tokens = 0;
+    return problems;
+}
+
+// Of the kinds that it names.
+void set_price(const std::string& text, std::vector<ClusterKind>& clusters, OptionReader& reader)
+{
+    const Parsed<HourlyPrice> price =
+        parse_hourly_price(text); // training_request says what is wrong
+    if (!price || price->device.empty())
+        return;
+    bool known = false;
+    for (ClusterKind& kind : clusters)
+        if (plain_name(price->device) == plain_name(kind.name)) {
+            set(kind.prices, *price); // in place of what is for all
+            known = true;
+        }
+    if (!known)
+        reader.add("--price", text, "no cluster of --on has that name");
+}
+
+// Two prices of one device, or of all, would leave it to their order which holds.
+Problems repeated_prices(const std::vector<std::string>& prices)
+{
+    Problems problems;
+    std::map<std::string, std::string> first; // by device
+    for (const std::string& text : prices) {
+        const Parsed<HourlyPrice> price = parse_hourly_price(text);
+        if (!price)
+            continue;
+        const auto [entry, fresh] = first.try_emplace(plain_name(price->device), text);
+        if (!fresh)
+            problems.push_back(
+                {fmt::format("--price {}", text), 0, "",
+                 fmt::format("{} has the price {} already",
+                             price->device.empty() ? "every device" : price->device, entry->second),
+                 "one price for each", Severity::error});
+    }
+    return problems;
+}
+
+Checked<std::vector<Objective>> objectives_of(const CapacityQuestion& question)
+{
+    constexpr std::size_t most = 3;
+    std::vector<Objective> out;
+    for (const std::string& name : question.objectives) {
+        const std::optional<Objective> objective = from_name<Objective>(name);
+        if (!objective)
+            return tl::unexpected(
+                one_problem(fmt::format("--objectives: \"{}\" is nothing clusters differ in", name),
+                            suggestion(name, FieldValue<Objective>::names())));
+        if (std::ranges::find(out, *objective) != out.end())
+            return tl::unexpected(
+                one_problem(fmt::format("--objectives: {} is given twice", name), "each one once"));
+        out.push_back(*objective);
+    }
+    if (out.size() == 1 || out.size() > most)
+        return tl::unexpected(one_problem(
+            fmt::format("--objectives: {} of them make no front that can be shown", out.size()),
+            "two or three"));
+    return out;
+}
+
+// Options that say something of a training, where it is only asked for steps.
+Problems goalless_options(const CapacityQuestion& question)
+{
+    Problems problems;
+    const auto say = [&](const char* option, bool given) {
+        if (given)
+            problems.push_back({option, 0, "", "says nothing of steps",
+                                "with --tokens, how much is to be learned", Severity::error});
+    };
+    say("--price", !question.prices.empty());
+    say("--mtbf", !question.mtbf.empty());
+    say("--checkpoint", !question.checkpoint.empty());
+    say("--assume", !question.assumptions.empty());
+    say("--objectives", !question.objectives.empty());
+    return problems;
+}
+
+} // namespace
+
+Problems unused_options(const CapacityQuestion& question)
+{
+    Problems problems;
+    const auto say = [&](const char* option, bool given, const char* hint) {
+        if (given)
+            problems.push_back({option, 0, "", "says nothing of a step", hint, Severity::error});
+    };
+    const bool nothing_learned = question.tokens.empty() && question.assumptions.empty();
+    const char* const tokens = "with --tokens, how much is to be learned";
+    say("--price", !question.prices.empty() && nothing_learned, tokens);
+    for (const std::string& price : question.prices)
+        if (price.find('=') != std::string::npos)
+            problems.push_back({fmt::format("--price {}", price), 0, "",
+                                "a scenario's devices need no name", "--price 2.5/h",
+                                Severity::error});
+    say("--mtbf", !question.mtbf.empty() && nothing_learned, tokens);
+    say("--checkpoint", !question.checkpoint.empty() && nothing_learned, tokens);
+    say("--batch", !question.batch.empty(), "--set training.global_batch=N, or --grid");
+    say("--objectives", !question.objectives.empty(), "--front for one cluster's layouts");
+    say("--sequence-length", question.sequence_length > 0, "--set training.sequence_length=N");
+    return problems;
+}
+
+Checked<WholeTrainingRequest> training_request(const CapacityQuestion& question)
+{
+    WholeTrainingRequest request;
+    if (!question.assumptions.empty())
+        if (Problems problems = read_assumptions(question.assumptions, request); !problems.empty())
+            return tl::unexpected(std::move(problems));
+    OptionReader reader;
+    const auto refuse_two_goals = [&](const char* option, const std::string& text,
+                                      const char* field, bool in_file) {
+        if (in_file && !text.empty())
+            reader.add(option, text,
+                       fmt::format("{} has a goal of its own at {}", question.assumptions, field),
+                       "one of them");
+    };
+    refuse_two_goals("--tokens", question.tokens, "/tokens", request.tokens > 0);
+    refuse_two_goals("--within", question.within, "/deadline", request.deadline.has_value());
+    if (const auto tokens = reader.read<double>("--tokens", question.tokens, parse_count))
+        request.tokens = *tokens;
+    if (const auto within = reader.read<Seconds>("--within", question.within, parse_seconds))
+        request.deadline = *within;
+    if (const auto mtbf =
+            reader.read<FailureInterval>("--mtbf", question.mtbf, parse_failure_interval))
+        set(request.failures, *mtbf);
+    if (const auto time = reader.read<Seconds>("--checkpoint", question.checkpoint, parse_seconds))
+        request.checkpoints.time = *time;
+    for (const std::string& text : question.prices) // of whichever device
+        if (const auto price = reader.read<HourlyPrice>("--price", text, parse_hourly_price);
+            price && price->device.empty())
+            set(request.prices, *price);
+    Problems problems = reader.take();
+    append(problems, repeated_prices(question.prices));
+    if (!problems.empty())
+        return tl::unexpected(std::move(problems));
+    return request;
+}
+
+Checked<CapacityRequest> capacity_request(const CapacityQuestion& question,
+                                          std::optional<ScenarioFile> scenario)
+{
+    CapacityRequest request;
+    Problems problems;
+    Checked<WholeTrainingRequest> training = training_request(question);
+    if (training)
+        request.training = std::move(*training);
+    else
+        append(problems, training.error());
+    const auto take_kind = [&](Checked<ClusterKind> kind) {
+        if (kind)
+            request.clusters.push_back(std::move(*kind));
+        else
+            append(problems, kind.error());
+    };
+    for (const std::string& text : question.clusters)
+        take_kind(cluster_kind(text, ""));
+    if (question.clusters.empty() && scenario)
+        take_kind(cluster_kind(*scenario));
+    OptionReader reader;
+    for (ClusterKind& kind : request.clusters)
+        kind.prices = request.training.prices;
+    for (const std::string& text : question.prices)
+        set_price(text, request.clusters, reader);
+    request.budget = reader.read<double>("--budget", question.budget, parse_count);
+    request.scaling = reader.read<GpuRange>("--scaling", question.scaling, parse_gpu_range);
+    request.guide = reader.read<GpuRange>("--guide", question.guide, parse_gpu_range);
+    request.batch = reader.read<TokenRange>("--batch", question.batch, parse_token_range);
+    if (scenario && !question.model.empty())
+        reader.add("--model", question.model, "the scenario has a model already",
+                   "--set model=NAME");
+    if (scenario && question.sequence_length > 0)
+        reader.add("--sequence-length", fmt::format("{}", question.sequence_length),
+                   "the scenario has its own", "--set training.sequence_length=N");
+    append(problems, reader.take());
+    if (problems.empty() && !request.has_goal() && (request.scaling || request.guide))
+        problems = goalless_options(question);
+    if (Checked<std::vector<Objective>> objectives = objectives_of(question); objectives)
+        request.objectives = std::move(*objectives);
+    else
+        append(problems, objectives.error());
+    if (!problems.empty())
+        return tl::unexpected(std::move(problems));
+    request.scenario = std::move(scenario);
+    request.model = source_from(question.model, request.folder);
+    if (question.sequence_length > 0)
+        request.sequence_length = question.sequence_length;
+    return request;
+}
+
+TrainingReport training_report(const WholeTraining& training)
+{
+    TrainingReport report{training, training_sensitivities(training), {}};
+    if (training.process.rate() > 0) {
+        constexpr std::size_t trainings = 1000;
+        report.simulated = simulate_trainings(
+            training.process, {.count = affordable_trainings(training.time.failures, trainings)});
+    }
+    return report;
+}
+
+bool CapacityAnswer::interrupted() const
+{
+    return plan.interrupted || std::ranges::any_of(report.scaling, &ScalingReport::interrupted) ||
+           std::ranges::any_of(report.guides, &GuideReport::interrupted);
+}
+
+bool CapacityAnswer::answers(const CapacityRequest& request) const
+{
+    const bool scales = std::ranges::any_of(
+        report.scaling, [](const ScalingReport& one) { return !one.strong.rows.empty(); });
+    const bool guides_to_one = std::ranges::any_of(report.guides, [](const GuideReport& guide) {
+        return std::ranges::any_of(
+            guide.sizes, [](const GuideSizeReport& size) { return size.advised.has_value(); });
+    });
+    return plan.best || (!request.has_goal() && (scales || guides_to_one));
+}
+
+Checked<CapacityAnswer> plan_clusters(const CapacityRequest& request, Session& session)
+{
+    Checked<CapacityPlan> plan = capacity_plan(request, session);
+    if (!plan)
+        return tl::unexpected(std::move(plan.error()));
+    std::vector<ScalingReport> scaling;
+    std::vector<GuideReport> guides;
+    for (const ClusterKind& kind : request.clusters) {
+        if (request.scaling)
+            scaling.push_back(scaling_report(cluster_scaling(request, kind, session), plan->model));
+    }
+    for (const ClusterKind& kind : request.clusters) {
+        if (request.guide)
+            guides.push_back(guide_report(strategy_guide(request, kind, session), plan->model));
+    }
+    std::optional<TrainingReport> details;
+    if (plan->best) {
+        const ClusterAnswer& best = plan->clusters[*plan->best];
+        details = training_report(*best.sizes[*best.chosen].training);
+    }
+    CapacityReport report = capacity_report(request, *plan, std::move(details));
+    report.scaling = std::move(scaling);
+    report.guides = std::move(guides);
+    return CapacityAnswer{std::move(*plan), std::move(report)};
+}
+
+PlannedScenario planned_cluster(const CapacityRequest& request, const ClusterAnswer& answer)
+{
+    const SizedCluster& sized = answer.sizes[*answer.chosen];
+    const std::string kind = std::filesystem::path(answer.kind.name).stem().string();
+    return {fmt::format("{}-{}", kind, sized.gpus), *sized.scenario,
+            request.scenario ? request.scenario->base : request.folder};
+}
+
+std::vector<PlannedScenario> planned_clusters(const CapacityRequest& request,
+                                              const CapacityPlan& plan)
+{
+    std::vector<PlannedScenario> out;
+    for (const ClusterAnswer& answer : plan.clusters)
+        if (answer.chosen) {
+            PlannedScenario one = planned_cluster(request, answer);
+            if (std::ranges::find(out, one.name, &PlannedScenario::name) != out.end())
+                one.name += fmt::format("-{}", out.size() + 1); // another file of that name
+            out.push_back(std::move(one));
+        }
+    return out;
+}
+
+} // namespace trainyard

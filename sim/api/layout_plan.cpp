@@ -1,0 +1,155 @@
+#include "sim/api/layout_plan.h"
+
+#include "sim/api/cluster_plan.h"
+#include "sim/study/capacity/smallest_cluster.h"
+#include "sim/study/problems.h"
+#include "sim/study/session.h"
+#include "sim/study/sweep_space.h"
+
+#include <fmt/core.h>
+
+#include <set>
+
+namespace trainyard {
+namespace {
+
+// Of part of each NVLink domain all devices are paid.
+WholeTrainingRequest on_all_devices(WholeTrainingRequest training, const SearchBase& base)
+{
+    Scenario whole = base.file.scenario;
+    whole.strategy.gpus_per_domain = 0;
+    const Checked<SweepFacts> facts =
+        sweep_facts(scenario_in_memory(std::move(whole), base.file.base, base.file.file));
+    if (facts && facts->devices > training.gpus) {
+        training.gpus_per_node = training.gpus_per_node * facts->devices / training.gpus;
+        training.gpus = facts->devices;
+    }
+    return training;
+}
+
+// Of nodes such as the scenario's, where there can be more or fewer of them.
+std::optional<SmallestFit> smallest_for(const LayoutTask& task, const std::vector<SweepAxis>& axes,
+                                        const SearchResult& result, Session& session,
+                                        const WorkControl& work)
+{
+    CapacityRequest request;
+    request.scenario = task.asked;
+    request.headroom = task.request.headroom;
+    request.threads = task.request.threads;
+    request.axes = axes;
+    request.work = work;
+    Checked<ClusterKind> kind = cluster_kind(task.asked);
+    if (!kind)
+        return std::nullopt;
+    kind->nodes = task.base.facts.devices / kind->gpus_per_node;
+    const auto least =
+        result.nearest ? std::optional(result.nearest->memory) : std::optional<Bytes>();
+    try {
+        const std::optional<SizedCluster> found =
+            smallest_cluster(request, std::move(*kind), least, session);
+        return found ? std::optional(smallest_fit(*found)) : std::nullopt;
+    } catch (const Cancelled&) { // the answer does without it
+        return std::nullopt;
+    }
+}
+
+} // namespace
+
+Problems repeated_axes(const std::vector<std::string>& axes)
+{
+    Problems problems;
+    std::set<std::string> fields;
+    for (const std::string& text : axes)
+        if (const std::string field = text.substr(0, text.find('=')); !fields.insert(field).second)
+            problems.push_back({fmt::format("--grid {}", field), 0, "", "is given twice",
+                                "all its values in one", Severity::error});
+    return problems;
+}
+
+Checked<std::vector<SweepAxis>> search_axes(const std::vector<std::string>& axes)
+{
+    std::vector<SweepAxis> out;
+    Problems problems = repeated_axes(axes);
+    for (const std::string& text : axes) {
+        const Checked<SweepAxis> axis = parse_axis(text);
+        if (axis)
+            out.push_back(*axis);
+        else
+            append(problems, axis.error());
+    }
+    if (!problems.empty())
+        return tl::unexpected(std::move(problems));
+    return out;
+}
+
+Checked<LayoutTask> layout_task(const ScenarioFile& file, const LayoutQuestion& question,
+                                const WholeTrainingRequest& training)
+{
+    Checked<SearchBase> base = search_base(file);
+    if (!base)
+        return tl::unexpected(std::move(base.error()));
+    SearchRequest request;
+    request.space = usual_space(base->file.scenario, base->facts);
+    Problems problems = repeated_axes(question.axes);
+    for (const std::string& text : question.axes) {
+        const Checked<SweepAxis> axis = parse_axis(text);
+        append(problems, axis ? restrict(request.space, *axis) : axis.error());
+    }
+    if (!problems.empty())
+        return tl::unexpected(std::move(problems));
+    request.top = question.top;
+    request.front = question.front;
+    request.headroom = question.headroom;
+    request.threads = question.threads;
+    return LayoutTask{file, std::move(*base), std::move(request), training};
+}
+
+Checked<PlanReport> layout_report(const LayoutTask& task, const std::vector<SweepAxis>& axes,
+                                  const SearchResult& result, bool context, Session& session,
+                                  const WorkControl& work)
+{
+    PlanOutcomes outcomes{
+        outcomes_of(result, task.base, session), {}, session.simulate(task.base.file)};
+    if (result.front)
+        outcomes.front = outcomes_of(*result.front, task.base, session);
+    PlanReport report = plan_report(task.base, result, outcomes, task.request.headroom);
+    tell_changes_from(task.asked.scenario, task.base, report);
+    report.tells_own = !context;
+    if (result.best.empty() && result.open == 0)
+        report.smallest = smallest_for(task, axes, result, session, work);
+    if (task.training.tokens > 0 && !outcomes.best.empty()) {
+        const Checked<WholeTraining> whole = whole_training(
+            on_all_devices(with_step_of(outcomes.best.front(), task.training), task.base));
+        if (!whole)
+            return tl::unexpected(whole.error());
+        report.training = training_report(*whole);
+    }
+    return report;
+}
+
+std::vector<PlannedScenario> planned_layouts(const SearchResult& result, const SearchBase& base)
+{
+    std::vector<PlannedScenario> out;
+    for (const RankedLayout& layout : result.best)
+        out.push_back({fmt::format("{}", out.size() + 1), kept_scenario(layout.choice, base),
+                       base.file.base});
+    return out;
+}
+
+Checked<LayoutAnswer> plan_layouts(const ScenarioFile& file, const LayoutQuestion& question,
+                                   Session& session, const WorkControl& work,
+                                   const WholeTrainingRequest& training)
+{
+    Checked<LayoutTask> task = layout_task(file, question, training);
+    const Checked<std::vector<SweepAxis>> axes = search_axes(question.axes);
+    if (!task)
+        return tl::unexpected(std::move(task.error()));
+    task->request.work = work;
+    const SearchResult result = search(task->base, task->request, session);
+    Checked<PlanReport> report = layout_report(*task, *axes, result, false, session, work);
+    if (!report)
+        return tl::unexpected(std::move(report.error()));
+    return LayoutAnswer{std::move(*report), planned_layouts(result, task->base)};
+}
+
+} // namespace trainyard
