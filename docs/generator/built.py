@@ -1,4 +1,4 @@
-"""Checks a built site: every link and anchor leads somewhere, and nothing is loaded from elsewhere."""
+"""Checks a built site: all links and anchors lead somewhere, nothing is loaded from elsewhere."""
 
 import html.parser
 import pathlib

@@ -4,8 +4,8 @@ import dataclasses
 import pathlib
 import re
 
-from .markdown import code, fenced
-from .page import Page
+from .markdown import code, fenced, is_prose, outside_code
+from .page import Page, slug
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,8 +27,7 @@ class Header:
 def parsed(text: str) -> Header:
     """Reads the comments that begin at a line's start and the declarations after them.
 
-    Bodies of functions are left out; those of types are kept, since their members are what is
-    told of.
+    Bodies of functions and what is private are left out; members of types are what is told of.
     """
     about = ""
     declarations: list[Told] = []
@@ -64,9 +63,18 @@ def _declaration(lines: list[str], at: int) -> tuple[str, int]:
         if depth == 0 and code_alone.rstrip().endswith((";", "}")):
             break
     whole = "\n".join(taken)
-    is_type = re.search(r"^(struct|class|enum|union)\b", whole, re.M)
-    body = None if is_type else re.search(r"\n?\s*\{.*\}\s*$", whole, re.S)
+    if re.search(r"^(struct|class|enum|union)\b", whole, re.M):
+        return _public(whole), at
+    body = re.search(r"\n?\s*\{.*\}\s*$", whole, re.S)
     return (whole[: body.start()] + ";" if body else whole), at
+
+
+def _public(declared: str) -> str:
+    """A type without what is private and the bodies of its functions, whose braces stand alone."""
+    declared = re.sub(r"\n*^ *private:\n.*?(?=^\};)", "\n", declared, flags=re.M | re.S)
+    return re.sub(
+        r"(?:\n +: .*(?:\n +, .*|\n {6,}\S.*)*)?\n( +)\{\n(?:.*\n)*?\1\}(?=\n)", ";", declared
+    )
 
 
 def header_text(name: str, text: str) -> str:
@@ -100,7 +108,8 @@ def _plain(line: str) -> str:
     """A line of a comment: only code spans are markup."""
     parts = re.split(r"(`[^`]*`)", line)
     return "".join(
-        code(part[1:-1]) if part.startswith("`") and part.endswith("`") and len(part) > 2
+        code(part[1:-1])
+        if part.startswith("`") and part.endswith("`") and len(part) > 2
         else re.sub(r"([\\`*_\[\]#|])", r"\\\1", part).replace("<", "&lt;").replace(">", "&gt;")
         for part in parts
     )
@@ -109,9 +118,28 @@ def _plain(line: str) -> str:
 def headers_page(root: pathlib.Path, folder: str, headers: list[pathlib.Path]) -> Page:
     """The page of a folder's headers (and of folders in it without a page of their own)."""
     name = pathlib.PurePosixPath(folder).name
-    parts = [f"# Headers of {name}", f"What the headers of {code(folder)} say: formulas, units, sources."]
+    parts = [
+        f"# Headers of {name}",
+        f"What the headers of {code(folder)} say: formulas, units, sources.",
+    ]
     for header in headers:
         text = header.read_text(encoding="utf-8")
         if parsed(text).declarations or parsed(text).comment:
             parts.append(header_text(header.relative_to(root / folder).as_posix(), text))
-    return Page(f"{folder}/headers.md", "headers", "\n\n".join(parts) + "\n")
+    return Page(f"{folder}/headers.md", "headers", "\n\n".join(parts) + "\n", weight=0.3)
+
+
+def with_header_links(text: str, names: set[str], page: str) -> str:
+    """A document in which the names of headers, as in "(knots.h)", lead to `page`."""
+
+    def linked(match: re.Match[str]) -> str:
+        name = match.group(1)
+        return f"[{name}](site:{page}#{slug(name)})" if name in names else name
+
+    lines = text.split("\n")
+    return "\n".join(
+        outside_code(line, lambda part: re.sub(r"(?<![\w/\[])([\w/]+\.h)\b", linked, part))
+        if told
+        else line
+        for line, told in zip(lines, is_prose(lines))
+    )

@@ -1,5 +1,6 @@
 """Links of documents, from where they lead in the repository to where they lead on the site."""
 
+import dataclasses
 import pathlib
 import posixpath
 
@@ -40,7 +41,7 @@ class Linker:
             place = self._place(posixpath.dirname(page.origin), link)
             return place and posixpath.relpath(place, posixpath.dirname(page.place) or ".")
 
-        return Page(page.place, page.title, with_links(page.text, target), page.origin)
+        return dataclasses.replace(page, text=with_links(page.text, target))
 
     def _place(self, folder: str, link: str) -> str | None:
         """Where on the site a link out of a document in `folder` leads; None: nowhere."""

@@ -20,7 +20,7 @@ class Section:
 
 
 def is_prose(lines: list[str]) -> list[bool]:
-    """Of each line, whether it is outside code: not fenced, and not indented after an empty line."""
+    """Of each line, whether it is no code: not fenced, and not indented after an empty line."""
     answer = []
     fence = False
     code = False
@@ -49,6 +49,17 @@ def title_of(text: str) -> str:
     return found[0].split(":")[0].rsplit("/", 1)[-1] if found else ""
 
 
+def subject(text: str) -> str:
+    """What a document is about: its heading behind a colon, else its first sentence."""
+    _, colon, rest = next(iter(headings(text)), "").partition(": ")
+    if colon:
+        return rest
+    lines = text.split("\n")
+    told = [line if prose else "" for line, prose in zip(lines, is_prose(lines))]
+    paragraphs = "\n".join(line for line in told if not line.startswith("#")).strip().split("\n\n")
+    return re.split(r"(?<=[.:])\s", " ".join(paragraphs[0].split()), maxsplit=1)[0].rstrip(":.")
+
+
 def sections(text: str) -> list[Section]:
     """Cuts a text at its headings of level 2."""
     lines = text.split("\n")
@@ -75,12 +86,15 @@ def normalised(text: str) -> str:
             elif not in_list and out and out[-1].strip():
                 out.append("")
             in_list = True
-        elif line.strip() and not line.startswith(" ") and out and not out[-1].strip():
-            in_list = False
-        elif _HEADING.match(line):
+        elif _HEADING.match(line) or _begins_paragraph(line, out):
             in_list = False
         out.append(line)
     return "\n".join(out)
+
+
+def _begins_paragraph(line: str, before: list[str]) -> bool:
+    """Whether a line begins a paragraph that belongs to no list."""
+    return bool(line.strip()) and line[0] != " " and bool(before) and not before[-1].strip()
 
 
 def outside_code(line: str, change: collections.abc.Callable[[str], str]) -> str:

@@ -13,12 +13,14 @@ class Page:
     title: what the menu says.
     text: Markdown as Python-Markdown reads it.
     origin: the file of the repository that it shows, if one; its links start there.
+    weight: how much the search prefers it to others.
     """
 
     place: str
     title: str
     text: str
     origin: str = ""
+    weight: float = 1
 
 
 @dataclasses.dataclass(frozen=True)

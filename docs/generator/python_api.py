@@ -1,10 +1,10 @@
-"""The pages of the Python package: its README, and its names as mkdocstrings shows them."""
+"""The page of the Python package: its names, as mkdocstrings shows them."""
 
 import ast
 import pathlib
 
-from .markdown import code, normalised
-from .page import Group, Menu, Page
+from .markdown import code
+from .page import Menu, Page
 
 _PACKAGE = "trainyard"
 
@@ -24,21 +24,15 @@ def has_package(root: pathlib.Path) -> bool:
     return (root / "python" / _PACKAGE / "__init__.py").is_file()
 
 
-def python_menu(root: pathlib.Path) -> Menu:
-    """The pages on the package; none where the source tree has no such package."""
+def package_pages(root: pathlib.Path) -> Menu:
+    """The page on the package's names; none where the source tree has no such package."""
     if not has_package(root):
         return []
     source = (root / "python" / _PACKAGE / "__init__.py").read_text(encoding="utf-8")
     names = [name for name in public_names(source) if not name.startswith("_")]
-    entries: Menu = []
-    readme = root / "python" / "README.md"
-    if readme.is_file():
-        text = normalised(readme.read_text(encoding="utf-8"))
-        entries.append(Page("python/README.md", "trainyard for Python", text + "\n", "python/README.md"))
     parts = [f"# Module {_PACKAGE}", f"All that {code('import ' + _PACKAGE)} offers."]
     parts += [f"::: {_PACKAGE}.{name}" for name in names]
-    entries.append(Page("python/reference.md", "Reference", "\n\n".join(parts) + "\n"))
-    return [Group("Python", entries)]
+    return [Page("python/reference.md", "Reference", "\n\n".join(parts) + "\n", weight=2)]
 
 
 def plugin(root: pathlib.Path) -> dict[str, object]:

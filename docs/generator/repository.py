@@ -1,12 +1,13 @@
 """The pages that the repository's documents make, and their places in the menu."""
 
+import dataclasses
 import os
 import pathlib
 import re
 
-from .headers import headers_page
-from .markdown import cell, normalised, sections, title_of
-from .page import Group, Menu, Page, slug
+from .headers import headers_page, with_header_links
+from .markdown import cell, normalised, sections, subject, title_of
+from .page import Group, Menu, Page, pages_of, slug
 
 # Sections of the root's README by what people come for; others go under Project.
 _USES = {
@@ -24,12 +25,22 @@ _USES = {
 }
 _FIRST = "Ten lines"
 _WHAT_FOR = {
-    "Simulate": "a step, a sweep, the best layout, the smallest cluster, from a scenario or the job that you have",
+    "Simulate": "a step, a sweep, the best layout, the smallest cluster, from a scenario or from "
+    "the job that you have",
     "Explore": "change a field and see at once, in a window or in a notebook",
     "Calibrate": "measure your machine, or make a profile from logs that you have",
 }
 # Folders whose headers say how models work, or what clients call.
-_TOLD_BY_HEADERS = ("api", "topology", "workload", "program", "cost", "strategy", "engine", "traces")
+_TOLD_BY_HEADERS = (
+    "api",
+    "topology",
+    "workload",
+    "program",
+    "cost",
+    "strategy",
+    "engine",
+    "traces",
+)
 
 
 class Repository:
@@ -45,8 +56,10 @@ class Repository:
         found = []
         for folder, folders, files in os.walk(self.root / below):
             folders[:] = [
-                name for name in folders
-                if not name.startswith((".", "build", "__")) and name not in ("node_modules", "venv", "shared")
+                name
+                for name in folders
+                if not name.startswith((".", "build", "__"))
+                and name not in ("node_modules", "venv", "shared")
             ]
             place = pathlib.Path(folder).relative_to(self.root)
             found += [(place / name).as_posix() for name in files if name.endswith(ending)]
@@ -56,8 +69,11 @@ class Repository:
         """The text of a file."""
         return (self.root / place).read_text(encoding="utf-8")
 
-    def menu(self, reference: Menu) -> Menu:
-        """The whole menu; `reference` are the pages that the program and the package make."""
+    def menu(self, reference: Menu, package: Menu) -> Menu:
+        """The whole menu.
+
+        reference: pages that the program makes; package: those that the Python package makes.
+        """
         by_heading = {part.heading: part for part in sections(self.read("README.md"))}
         front = by_heading.pop("").text + "\n\n## " + _FIRST + "\n\n" + by_heading.pop(_FIRST).text
         groups: dict[str, list[Page | Group]] = {}
@@ -68,12 +84,14 @@ class Repository:
             groups.setdefault(placed.get(heading, "Project"), []).append(page)
         groups.setdefault("Accuracy", []).extend(self._tree("tests/validation", "Validation"))
         groups["Accuracy"] += self._pages("scenarios/COMPARED.md", "Beside public guides")
+        works = self._how_it_works()
         home = Page("index.md", "First answer", self._home(front, groups), "README.md")
         return [
             home,
             *(Group(use, groups.get(use, [])) for use in ("Simulate", "Explore", "Calibrate")),
             *reference,
-            Group("How it works", self._how_it_works()),
+            Group("Python", [*self._inside("python"), *package]),
+            Group("How it works", [Page("how/index.md", "All", self._overview(works)), *works]),
             Group("Accuracy", groups["Accuracy"]),
             Group("Project", [*groups.get("Project", []), *self._rest()]),
         ]
@@ -86,12 +104,22 @@ class Repository:
             lines.append(f"* **{use}**: {what_for}. {linked}")
         lines += [
             "",
-            "Every [command](site:commands/index.md) and every field of every [file](site:files/index.md) "
-            "is listed.",
+            "Every [command](site:commands/index.md) and every field of every "
+            "[file](site:files/index.md) is listed.",
         ]
         return "\n".join(lines) + "\n"
 
-    def _pages(self, place: str, title: str = "") -> list[Page | Group]:
+    def _overview(self, works: Menu) -> str:
+        """A table of the parts, with the first sentence of what each says of itself."""
+        lines = ["# How it works", "", "| Part | What it does |", "|---|---|"]
+        for page in pages_of(works):
+            if page.origin:
+                folder = os.path.dirname(page.origin)
+                name = folder if page.origin.endswith("README.md") else page.origin
+                lines.append(f"| [{cell(name)}](site:{page.place}) | {subject(page.text)} |")
+        return "\n".join(lines) + "\n"
+
+    def _pages(self, place: str, title: str = "") -> list[Page]:
         """The page of one document; none where it is missing."""
         if place not in self.documents:
             return []
@@ -104,11 +132,13 @@ class Repository:
     def _tree(self, folder: str, title: str = "") -> list[Page | Group]:
         """The documents of a folder and of those below it, README first; a group if several."""
         own = sorted(self._own_documents(folder), key=lambda each: not each.endswith("README.md"))
+        headers = self._headers_of(folder) if own else []
+        names = {header.relative_to(self.root / folder).as_posix() for header in headers}
         entries: list[Page | Group] = []
-        for place in own:
-            entries += self._pages(place)
-        headers = self._headers_of(folder)
-        if headers and own:
+        for entry in (page for place in own for page in self._pages(place)):
+            text = with_header_links(entry.text, names, f"{folder}/headers.md")
+            entries.append(dataclasses.replace(entry, text=text))
+        if headers:
             entries.append(headers_page(self.root, folder, headers))
         for below in self._below(folder):
             entries += self._tree(below)
@@ -116,14 +146,32 @@ class Repository:
             return entries
         return [Group(title or entries[0].title, entries)]
 
+    def _inside(self, folder: str) -> Menu:
+        """As _tree, without a group around all."""
+        return [
+            each
+            for entry in self._tree(folder)
+            for each in (entry.entries if isinstance(entry, Group) else [entry])
+        ]
+
     def _below(self, folder: str) -> list[str]:
         """Folders directly below that hold documents, in the order in which CMake adds them."""
-        names = {each[len(folder) + 1:].split("/")[0] for each in self.documents
-                 if each.startswith(folder + "/") and each.count("/") > folder.count("/") + 1}
+        names = {
+            each[len(folder) + 1 :].split("/")[0]
+            for each in self.documents
+            if each.startswith(folder + "/") and each.count("/") > folder.count("/") + 1
+        }
         lists = self.root / folder / "CMakeLists.txt"
-        added = re.findall(r"add_subdirectory\((\S+)\)", lists.read_text("utf-8")) if lists.exists() else []
+        added = (
+            re.findall(r"add_subdirectory\((\S+)\)", lists.read_text("utf-8"))
+            if lists.exists()
+            else []
+        )
         order = {name: number for number, name in enumerate(added)}
-        return [f"{folder}/{name}" for name in sorted(names, key=lambda n: (order.get(n, len(order)), n))]
+        return [
+            f"{folder}/{name}"
+            for name in sorted(names, key=lambda n: (order.get(n, len(order)), n))
+        ]
 
     def _headers_of(self, folder: str) -> list[pathlib.Path]:
         """Headers of a folder, and of folders below it without a document."""
@@ -151,7 +199,15 @@ class Repository:
 
     def _rest(self) -> Menu:
         """Documents that no other part of the menu shows."""
-        shown = ("sim/", "calibrate/", "topologies/", "scenarios/", "gui/", "python/", "tests/validation/")
+        shown = (
+            "sim/",
+            "calibrate/",
+            "topologies/",
+            "scenarios/",
+            "gui/",
+            "python/",
+            "tests/validation/",
+        )
         rest: Menu = []
         for place in self.documents:
             if place != "README.md" and not place.startswith(shown):

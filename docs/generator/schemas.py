@@ -2,6 +2,7 @@
 
 import json
 import typing
+from collections.abc import Collection
 
 from .commands import Program
 from .markdown import cell, code, fenced
@@ -18,8 +19,11 @@ class Kind:
     pages, where an object with the same fields is told of already.
     """
 
-    def __init__(self, name: str, schema: Schema, known: dict[str, str]) -> None:
+    def __init__(
+        self, name: str, schema: Schema, known: dict[str, str], kinds: Collection[str] = ()
+    ) -> None:
         self._name = name
+        self._kinds = kinds
         self._schema = schema
         self._known = known
         self._waiting: list[tuple[str, Schema]] = []
@@ -36,14 +40,14 @@ class Kind:
                 self._write_objects("", variant)
         else:
             self._write_objects("", self._schema)
-        return Page(f"files/{self._name}.md", self._name, "\n\n".join(self._parts) + "\n")
+        return Page(f"files/{self._name}.md", self._name, "\n\n".join(self._parts) + "\n", weight=4)
 
     def _introduction(self, written_as: str) -> str:
         told = _sentence(self._schema.get("description", ""))
         return (
-            f"{told}\n\nThe file says `\"format\": \"{written_as}\"`. Fields in bold are required. "
-            "Paths are those of `--set`; `[]` stands for each element of a list, `*` for each "
-            "name. As JSON Schema:\n\n" + fenced(f"trainyard schema {self._name}")
+            f'{told}\n\nThe file says `"format": "{written_as}"`. Fields in bold are required. '
+            "In paths `[]` stands for each element of a list, `*` for each name. As JSON "
+            "Schema:\n\n" + fenced(f"trainyard schema {self._name}")
         )
 
     def _write_objects(self, path: str, schema: Schema) -> None:
@@ -110,14 +114,14 @@ class Kind:
             values = form.get("additionalProperties")
             if isinstance(values, dict) and values:
                 return f"names with {self._value(place + '.*', values, inner)} each"
-            return "object"
+            kind = place.rsplit(".", 1)[-1]
+            return f"[object]({kind}.md)" if kind in self._kinds else "object"
         same = signature(form)
         there = self._known.get(same)
         if there is None:
-            page, _, heading = (f"{self._name}.md", "#", slug(place))
-            self._known[same] = f"{page}#{heading}"
+            there = f"#{slug(place)}"
+            self._known[same] = f"{self._name}.md{there}"
             inner.append((place, form))
-            there = f"#{heading}"
         elif there.startswith(f"{self._name}.md#"):
             there = there.removeprefix(f"{self._name}.md")
         return f"[object]({there})"
@@ -138,7 +142,7 @@ def meaning(field: Schema) -> str:
     told = field.get("description")
     forms = field.get("anyOf", [])
     if told is None and forms:
-        told = forms[-1].get("description") or forms[0].get("description")
+        told = forms[0 if has_evidence(forms) else -1].get("description")
     if not told and "const" in field:
         told = "what the file is, and the version of its form"
     return str(told or "")
@@ -152,10 +156,7 @@ def signature(form: Schema) -> str:
 
 def has_evidence(forms: list[Schema]) -> bool:
     """Whether a value may stand by itself, or with low, high, grade and source."""
-    return (
-        len(forms) == 2
-        and {"value", "grade", "source"} <= set(forms[1].get("properties", {}))
-    )
+    return len(forms) == 2 and {"value", "grade", "source"} <= set(forms[1].get("properties", {}))
 
 
 def limits(form: Schema) -> str:
@@ -172,7 +173,7 @@ def number(value: float) -> str:
     """A limit as people write it: 1,000,000 or 1e12."""
     if float(value).is_integer() and abs(value) < 1e9:
         return f"{int(value):,}"
-    return f"{value:g}"
+    return f"{value:g}".replace("e+", "e")
 
 
 def _default(field: Schema) -> str:
@@ -217,8 +218,8 @@ def _evidence_page(form: Schema) -> Page:
             value, told = "text", field.get("description", "")
         lines.append(f"| {shown} | {value} | {cell(told)} |")
     text = (
-        "# Constants with their evidence\n\nA constant is a value by itself, or an object that also "
-        "says how sure it is and where it comes from:\n\n"
+        "# Constants with their evidence\n\nA constant is a value by itself, or an object that "
+        "also says how sure it is and where it comes from:\n\n"
     )
     return Page("files/constants.md", "constants", text + "\n".join(lines) + "\n")
 
@@ -230,7 +231,7 @@ def schema_pages(program: Program) -> list[Page]:
     known: dict[str, str] = {}
     # Kernels come before the profiles that may hold them.
     order = sorted(kinds, key=lambda kind: kind == "profile")
-    pages = {kind: Kind(kind, schemas[kind], known).page(kinds[kind]) for kind in order}
+    pages = {kind: Kind(kind, schemas[kind], known, kinds).page(kinds[kind]) for kind in order}
     lines = ["# Files", "", "| File | Format | What it is |", "|---|---|---|"]
     for kind, written_as in kinds.items():
         told = schemas[kind].get("description") or "; ".join(

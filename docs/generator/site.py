@@ -7,16 +7,16 @@ import shutil
 from .commands import Program, command_pages
 from .links import Linker
 from .page import Group, Menu, Page, nav, pages_of
-from .python_api import has_package, plugin, python_menu
+from .python_api import has_package, plugin, package_pages
 from .repository import Repository
 from .schemas import schema_pages
 
 
-def reference(root: pathlib.Path, program: Program) -> Menu:
-    """The parts of the menu that the program and the package make."""
+def reference(program: Program) -> Menu:
+    """The parts of the menu that the program makes."""
     commands: Menu = list(command_pages(program))
     files: Menu = list(schema_pages(program))
-    return [Group("Commands", commands), Group("Files", files), *python_menu(root)]
+    return [Group("Commands", commands), Group("Files", files)]
 
 
 def write_sources(
@@ -27,7 +27,7 @@ def write_sources(
     Raises RuntimeError where the program does not say what it should.
     """
     repository = Repository(root)
-    menu = repository.menu(reference(root, Program(program, root)))
+    menu = repository.menu(reference(Program(program, root)), package_pages(root))
     pages = pages_of(menu)
     linker = Linker(root, pages)
     linked = [linker.linked(page) for page in pages]
@@ -54,7 +54,8 @@ def _write_pages(folder: pathlib.Path, pages: list[Page]) -> None:
         there.parent.mkdir(parents=True, exist_ok=True)
         if there.exists():
             raise RuntimeError(f"{page.place}: two pages of the site have this place")
-        there.write_text(page.text, encoding="utf-8")
+        front = f"---\nsearch:\n  boost: {page.weight:g}\n---\n\n" if page.weight != 1 else ""
+        there.write_text(front + page.text, encoding="utf-8")
 
 
 def _copy(source: pathlib.Path, target: pathlib.Path) -> None:
