@@ -52,14 +52,14 @@ class Repository:
         self._headers = sorted(self._walk(".h", "sim"))
 
     def _walk(self, ending: str, below: str = ".") -> list[str]:
-        """Files with that ending, builds and hidden folders left out; paths below the root."""
+        """Files with that ending, but of builds, environments and hidden folders; from the root."""
         found = []
         for folder, folders, files in os.walk(self.root / below):
             folders[:] = [
                 name
                 for name in folders
                 if not name.startswith((".", "build", "__"))
-                and name not in ("node_modules", "venv", "shared")
+                and not pathlib.Path(folder, name, "pyvenv.cfg").exists()
             ]
             place = pathlib.Path(folder).relative_to(self.root)
             found += [(place / name).as_posix() for name in files if name.endswith(ending)]
