@@ -10,7 +10,7 @@ std::string_view version();
 
 // The folder that holds calibrate/profiles, topologies and scenarios: the environment variable
 // TRAINYARD_DATA if set, else share/trainyard of the installation that the running program belongs
-// to, else the source tree that it was built from.
+// to, else the source tree of the build tree that it lies in.
 std::filesystem::path data_dir();
 
 } // namespace trainyard
