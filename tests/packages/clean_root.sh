@@ -31,6 +31,7 @@ debootstrap --variant=minbase "$suite" "$root" "$source" >"$folder/talk" 2>&1 ||
     skip "debootstrap cannot make a new $suite"
 }
 mount -t proc proc "$root/proc" || skip "no /proc there"
+echo "127.0.0.1 localhost" >"$root/etc/hosts"
 cp "$build"/packages/*.deb "$root/"
 apt() { chroot "$root" env DEBIAN_FRONTEND=noninteractive apt-get -qy -o APT::Install-Recommends=false "$@" \
     >"$folder/talk" 2>&1 || { tail -n 20 "$folder/talk" >&2; fail "apt-get $*"; }; }
