@@ -10,6 +10,9 @@ install(TARGETS trainyard RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT 
 install(DIRECTORY calibrate/profiles calibrate/accuracy calibrate/reference
     DESTINATION ${CMAKE_INSTALL_DATADIR}/trainyard/calibrate COMPONENT data)
 install(DIRECTORY topologies scenarios DESTINATION ${CMAKE_INSTALL_DATADIR}/trainyard COMPONENT data)
+install(PROGRAMS scenarios/slurm/calibrate.sbatch scenarios/slurm/merge.sbatch scenarios/slurm/plan.sbatch
+        scenarios/slurm/plan.sh
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/trainyard/scenarios/slurm COMPONENT data)
 
 get_property(folders GLOBAL PROPERTY TRAINYARD_FOLDERS)
 list(TRANSFORM folders PREPEND trainyard_ OUTPUT_VARIABLE libraries)

@@ -111,9 +111,10 @@ foreach(part IN LISTS parts)
             -P ${PROJECT_SOURCE_DIR}/cmake/packages/changelog.cmake)
     install(FILES cmake/packages/copyright DESTINATION ${destination} COMPONENT ${part}_doc)
 endforeach()
+string(REGEX MATCH "^[0-9]+" compiler ${CMAKE_CXX_COMPILER_VERSION})
 # The notices of libraries of which the tarball holds parts, as their packages have them.
 foreach(package IN ITEMS libboost-dev libcli11-dev libeigen3-dev libexpected-dev libfmt-dev
-        libpugixml-dev libsqlite3-dev libstdc++-12-dev libtomlplusplus-dev libyaml-cpp-dev
+        libpugixml-dev libsqlite3-dev libstdc++-${compiler}-dev libtomlplusplus-dev libyaml-cpp-dev
         nlohmann-json3-dev zlib1g-dev)
     install(FILES /usr/share/doc/${package}/copyright OPTIONAL
         DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/trainyard/libraries RENAME ${package}

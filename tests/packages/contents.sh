@@ -30,6 +30,7 @@ complete() {
     for data in scenarios topologies calibrate/profiles calibrate/accuracy calibrate/reference; do
         diff -r "$tree/$data" "$1/share/trainyard/$data" || fail "$data is not as in the source tree"
     done
+    [ -x "$1/share/trainyard/scenarios/slurm/plan.sh" ] || fail "plan.sh cannot be run"
     missing=$(comm -23 <("$build/bin/trainyard" --help | sed -n '/^Subcommands/,$s/^  \([a-z]\+\) .*/trainyard-\1.1.gz/p' | sort) \
         <(ls "$1/share/man/man1" | sort))
     [ -z "$missing" ] || [ "$missing" = "${2:-}" ] || fail "no manual page: $missing"
