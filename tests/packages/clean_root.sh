@@ -35,9 +35,9 @@ echo "127.0.0.1 localhost" >"$root/etc/hosts"
 cp "$build"/packages/*.deb "$root/"
 apt() { chroot "$root" env DEBIAN_FRONTEND=noninteractive apt-get -qy -o APT::Install-Recommends=false "$@" \
     >"$folder/talk" 2>&1 || { tail -n 20 "$folder/talk" >&2; fail "apt-get $*"; }; }
-# What is there, but for what dpkg and apt keep of their own work.
+# What is there, but for what dpkg, apt and adduser (of packages that ours need) keep of their own work.
 files() { (cd "$root" && find . -xdev \( -path ./proc -o -path ./tmp -o -path ./var/lib/dpkg -o -path ./var/lib/apt \
-    -o -path ./var/cache -o -path ./var/log -o -path ./etc/ld.so.cache \) -prune -o -print | sort); }
+    -o -path ./var/cache -o -path ./var/log -o -path ./run -o -path "./etc/*-" -o -path ./etc/ld.so.cache \) -prune -o -print | sort); }
 inside() { chroot "$root" "$@"; }
 
 files >"$folder/before"

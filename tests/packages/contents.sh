@@ -77,7 +77,8 @@ case $3 in
         runs "$folder/unpacked"
         complete "$folder/unpacked" trainyard-gui.1.gz # the window is no part of it
         [ -s unpacked/share/doc/trainyard/copyright ] || fail "no copyright"
-        ldd unpacked/bin/trainyard | grep -vE 'linux-vdso|lib(c|m)\.so|ld-linux' && fail "it needs other libraries"
+        ldd unpacked/bin/trainyard | grep -vE 'linux-vdso|lib(c|m)\.so|ld-linux' >needed
+        [ ! -s needed ] || { cat needed; fail "it needs other libraries"; }
         ;;
     deb | debs)
         only=()
