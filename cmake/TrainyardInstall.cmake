@@ -32,7 +32,12 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/trainyard)
 install(EXPORT trainyard NAMESPACE trainyard:: DESTINATION ${package_dir}
     FILE trainyard-targets.cmake COMPONENT dev)
 write_basic_package_version_file(trainyard-config-version.cmake COMPATIBILITY SameMinorVersion)
-install(FILES cmake/trainyard-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/trainyard-config-version.cmake
+set(trainyard_data ${CMAKE_INSTALL_DATADIR}/trainyard)
+configure_package_config_file(cmake/trainyard-config.cmake
+    ${CMAKE_CURRENT_BINARY_DIR}/trainyard-config.cmake
+    INSTALL_DESTINATION ${package_dir} PATH_VARS trainyard_data)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/trainyard-config.cmake
+        ${CMAKE_CURRENT_BINARY_DIR}/trainyard-config-version.cmake
     DESTINATION ${package_dir} COMPONENT dev)
 # The package looks for the same libraries as the build.
 install(FILES cmake/TrainyardDependencies.cmake DESTINATION ${package_dir} COMPONENT dev)

@@ -72,7 +72,11 @@ END
     cat >tmp/user/user.cpp <<'END'
 #include "sim/base/build_info.h"
 #include <iostream>
-int main() { std::cout << trainyard::version() << '\n'; }
+int main()
+{
+    std::cout << trainyard::version() << '\n';
+    return exists(trainyard::data_dir() / "scenarios") ? 0 : 1;
+}
 END
     inside sh -c 'cmake -S /tmp/user -B /tmp/user/build && cmake --build /tmp/user/build && /tmp/user/build/user' \
         >"$folder/user" 2>&1 || { cat "$folder/user"; fail "a program with find_package"; }
