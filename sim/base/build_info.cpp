@@ -19,12 +19,13 @@ fs::path& given_data_dir()
     return folder;
 }
 
-// The source tree of the build tree that a file lies in: its root holds a file that names it, so that
-// programs themselves tell nothing of where they were built. Empty: it lies in none.
+// The source tree of the build tree that a file lies in: its root holds a file that names it, so
+// that programs themselves tell nothing of where they were built. Empty: it lies in none.
 fs::path source_tree_of(const fs::path& file)
 {
     for (fs::path folder = file.parent_path(); folder.has_relative_path();
-         folder = folder.parent_path()) {
+         folder = folder.parent_path())
+    {
         std::ifstream mark(folder / TRAINYARD_SOURCE_MARK);
         std::string tree;
         if (std::getline(mark, tree))

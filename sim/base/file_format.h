@@ -1,7 +1,7 @@
 #pragma once
 
-// The "format" of our files: kind and version, as "trainyard.scenario/1". What versions promise stands
-// in sim/FORMATS.md.
+// The "format" of our files: kind and version, as "trainyard.scenario/1". What versions promise
+// stands in sim/FORMATS.md.
 
 #include "sim/base/reader.h"
 

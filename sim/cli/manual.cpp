@@ -52,10 +52,10 @@ std::string page_reference(const std::string& path)
 std::string described(const CLI::Option& option, bool is_operand)
 {
     const CLI::Formatter help;
-    return fmt::format(".TP\n.B {}\n{}\n",
-                       roff_text(help.make_option_name(&option, is_operand) +
-                                 help.make_option_opts(&option)),
-                       roff_text(help.make_option_desc(&option)));
+    return fmt::format(
+        ".TP\n.B {}\n{}\n",
+        roff_text(help.make_option_name(&option, is_operand) + help.make_option_opts(&option)),
+        roff_text(help.make_option_desc(&option)));
 }
 
 std::string described(const std::vector<const CLI::Option*>& options, bool are_operands)
@@ -138,8 +138,9 @@ const CLI::App* find_command(const CLI::App& program, const std::string& name)
 
 std::string page_of(const CLI::App& program, const CLI::App& command)
 {
-    return manual_page(command, &command == &program ? program.get_name()
-                                                     : program.get_name() + " " + command.get_name());
+    return manual_page(command, &command == &program
+                                    ? program.get_name()
+                                    : program.get_name() + " " + command.get_name());
 }
 
 int write_pages(const CLI::App& program, const std::string& folder)

@@ -58,9 +58,10 @@ int run_sister(const Sister& sister, const std::vector<std::string>& arguments)
     const bool absent = errno == ENOENT;
     print_talk(fmt::format("error: cannot run {}: {}\n", program, std::strerror(errno)));
     if (absent)
-        print_talk(fmt::format("      it is not here (package {}); from the source tree: ./trainyard {}\n"
-                               "      {}\n",
-                               sister.program, sister.command, sister.instead));
+        print_talk(
+            fmt::format("      it is not here (package {}); from the source tree: ./trainyard {}\n"
+                        "      {}\n",
+                        sister.program, sister.command, sister.instead));
     return exit_missing_hardware;
 }
 
