@@ -45,22 +45,23 @@ function(trainyard_portable target as)
         set(output ${target})
     endif()
     get_target_property(kind ${target} TYPE)
+    # Under names of their own in the build: those of the others are targets too.
     if(kind STREQUAL "EXECUTABLE")
         add_executable(${as} EXCLUDE_FROM_ALL $<TARGET_OBJECTS:${target}>)
-        install(TARGETS ${as} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
+        install(PROGRAMS $<TARGET_FILE:${as}> DESTINATION ${CMAKE_INSTALL_BINDIR} RENAME ${output}
             COMPONENT portable EXCLUDE_FROM_ALL)
     else()
         add_library(${as} MODULE EXCLUDE_FROM_ALL $<TARGET_OBJECTS:${target}>)
         target_link_options(${as} PRIVATE LINKER:--exclude-libs,ALL)
-        set_target_properties(${as} PROPERTIES PREFIX "")
-        install(TARGETS ${as} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/trainyard
+        install(FILES $<TARGET_FILE:${as}> DESTINATION ${CMAKE_INSTALL_LIBDIR}/trainyard RENAME ${output}.so
             COMPONENT portable EXCLUDE_FROM_ALL)
     endif()
+    target_link_options(${as} PRIVATE LINKER:-s)
     set_target_properties(${as} PROPERTIES
         LINKER_LANGUAGE CXX
-        OUTPUT_NAME ${output}
-        RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/portable/bin
-        LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/portable/lib/trainyard)
+        SKIP_BUILD_RPATH ON
+        RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/portable
+        LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/portable)
     target_link_libraries(${as} PRIVATE
         -Wl,--start-group ${portable_files} -Wl,--end-group
         ${arg_LINKS} $<TARGET_FILE:trainyard_static_parts> ${portable_archives} Threads::Threads ${CMAKE_DL_LIBS})
