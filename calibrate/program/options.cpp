@@ -2,6 +2,7 @@
 
 #include "sim/base/build_info.h"
 #include "sim/base/units.h"
+#include "sim/cli/manual.h"
 #include "sim/cli/usage.h"
 #include "sim/cost/profile_library.h"
 
@@ -246,6 +247,7 @@ tl::expected<CalibrateOptions, ParsedEnd> parse_options(int argc, char** argv)
     add_what(app, out, texts);
     add_where(app, out);
     add_output(app, out);
+    add_manual_option(app, app.get_name());
     app.footer("Example: trainyard calibrate --backend gloo -n 2 --quick -o my-box.json\n"
                "On several nodes: srun, mpirun or torchrun start the ranks, one per GPU.");
     try {

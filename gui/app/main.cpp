@@ -7,6 +7,7 @@
 #include "sim/base/freed_memory.h"
 #include "sim/base/utf8.h"
 #include "sim/cli/exit_codes.h"
+#include "sim/cli/manual.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
@@ -47,6 +48,7 @@ int run(int argc, char** argv)
     app.add_option("--theme", theme, "light or dark; else as the last time")
         ->check(CLI::IsMember({"light", "dark"}));
     app.set_version_flag("--version", std::string(version()));
+    add_manual_option(app, app.get_name());
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

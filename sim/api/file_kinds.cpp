@@ -87,7 +87,7 @@ const std::vector<FileKind>& file_kinds()
         {"topology", topology_format, topology_schema, check_topology},
         {"model", model_format, model_schema, check_model},
         {"profile", profile_format, profile_schema, check_profile},
-        {"records", "trainyard.records/1", nullptr, check_records},
+        {"records", records_format, nullptr, check_records},
         {"device", device_format, nullptr, check_profile},
         {"fabric", fabric_format, nullptr, check_profile},
         {"network", network_format, nullptr, check_profile},

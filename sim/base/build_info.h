@@ -10,7 +10,8 @@ std::string_view version();
 
 // The folder that holds calibrate/profiles, topologies and scenarios: the environment variable
 // TRAINYARD_DATA if set, else what `set_data_dir` was given, else share/trainyard of the
-// installation that the running program belongs to, else the source tree that it was built from.
+// installation that the running program (or the module with this code) belongs to, else the source
+// tree of the build tree that it lies in.
 std::filesystem::path data_dir();
 
 // For a library whose data lie beside it, not beside the program that loads it. Before anything is

@@ -35,6 +35,7 @@ void add_gui(CLI::App& program, Command& chosen);
 void add_validate(CLI::App& program, Command& chosen);
 void add_schema(CLI::App& program, Command& chosen);
 void add_completion(CLI::App& program, Command& chosen);
+void add_manual(CLI::App& program, Command& chosen);
 
 // Runs the program; catches what the world throws.
 int run_program(int argc, char** argv);

@@ -58,9 +58,43 @@ complete -o filenames -F _trainyard trainyard
                        cases, fmt::join(first_words(program), " "));
 }
 
+// The same file serves `source` and, as _trainyard, a folder of $fpath.
 std::string zsh_script(const CLI::App& program)
 {
-    return "autoload -U +X bashcompinit && bashcompinit\n" + bash_script(program);
+    std::string cases;
+    for (const CLI::App* sub : program.get_subcommands({}))
+        cases += fmt::format("        {}) choices=({}) ;;\n", sub->get_name(),
+                             fmt::join(words_of(*sub), " "));
+    return fmt::format(R"(#compdef trainyard
+# zsh completion of trainyard: source <(trainyard completion zsh)
+_trainyard() {{
+    local -a choices
+    case "${{words[2]}}" in
+{}        *) choices=() ;;
+    esac
+    ((CURRENT == 2)) && choices=({})
+    compadd -- $choices
+    _files
+}}
+if [ "${{funcstack[1]}}" = _trainyard ]; then
+    _trainyard "$@"
+else
+    compdef _trainyard trainyard
+fi
+)",
+                       cases, fmt::join(first_words(program), " "));
+}
+
+// Between single quotes of fish.
+std::string fish_text(std::string_view text)
+{
+    std::string out;
+    for (const char c : text) {
+        if (c == '\'' || c == '\\')
+            out += '\\';
+        out += c;
+    }
+    return out;
 }
 
 std::string fish_script(const CLI::App& program)
@@ -68,7 +102,7 @@ std::string fish_script(const CLI::App& program)
     std::string out = "# fish completion of trainyard: trainyard completion fish | source\n";
     for (const CLI::App* sub : program.get_subcommands({})) {
         out += fmt::format("complete -c trainyard -n __fish_use_subcommand -a {} -d '{}'\n",
-                           sub->get_name(), sub->get_description());
+                           sub->get_name(), fish_text(sub->get_description()));
         for (const std::string& word : words_of(*sub))
             out += fmt::format("complete -c trainyard -n '__fish_seen_subcommand_from {}' {} {}\n",
                                sub->get_name(), word.starts_with("--") ? "-l" : "-a",

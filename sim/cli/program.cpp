@@ -83,7 +83,7 @@ int parse_and_run(int argc, char** argv)
     for (const AddCommand add :
          {add_init, add_simulate, add_compare, add_sweep, add_plan, add_memory, add_check,
           add_model, add_topo, add_import, add_export, add_calibrate, add_fit, add_validate,
-          add_gui, add_schema, add_completion})
+          add_gui, add_schema, add_completion, add_manual})
         add(program, chosen);
     if (argc == 1) {
         print_talk(program.help());

@@ -1,3 +1,5 @@
+#include "sim/cli/sister_programs.h"
+
 #include "sim/cli/command.h"
 #include "sim/cli/terminal.h"
 
@@ -5,8 +7,12 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
+#include <string_view>
 
 namespace trainyard {
 namespace {
@@ -19,7 +25,23 @@ struct Sister {
     const char* command;
     const char* program;
     const char* instead; // what does part of it without that program
+    const char* says;
 };
+
+constexpr std::array sisters{
+    Sister{"calibrate", "trainyard-measure",
+           "logs of nccl-tests make a profile without it: trainyard fit LOG... -o FILE",
+           "Measure this machine: a profile and a topology that simulations trust"},
+    Sister{"gui", "trainyard-gui",
+           "without Qt, a report with pictures: trainyard simulate SCENARIO --html FILE",
+           "Explore a scenario in a window: change it and see at once"},
+};
+
+const Sister& sister_of(std::string_view command)
+{
+    return *std::find_if(sisters.begin(), sisters.end(),
+                         [&](const Sister& sister) { return sister.command == command; });
+}
 
 int run_sister(const Sister& sister, const std::vector<std::string>& arguments)
 {
@@ -36,16 +58,17 @@ int run_sister(const Sister& sister, const std::vector<std::string>& arguments)
     const bool absent = errno == ENOENT;
     print_talk(fmt::format("error: cannot run {}: {}\n", program, std::strerror(errno)));
     if (absent)
-        print_talk(fmt::format("      it was not built here; from the source tree: ./trainyard {}\n"
-                               "      {}\n",
-                               sister.command, sister.instead));
+        print_talk(
+            fmt::format("      it is not here (package {}); from the source tree: ./trainyard {}\n"
+                        "      {}\n",
+                        sister.program, sister.command, sister.instead));
     return exit_missing_hardware;
 }
 
 // Its options, --help among them, are those of the other program.
-void add_sister(CLI::App& program, Command& chosen, const Sister& sister, const std::string& says)
+void add_sister(CLI::App& program, Command& chosen, const Sister& sister)
 {
-    CLI::App* const sub = program.add_subcommand(sister.command, says);
+    CLI::App* const sub = program.add_subcommand(sister.command, sister.says);
     sub->prefix_command();
     sub->set_help_flag();
     sub->callback([&chosen, sub, sister] {
@@ -56,20 +79,19 @@ void add_sister(CLI::App& program, Command& chosen, const Sister& sister, const 
 
 } // namespace
 
+int run_sister_program(const std::string& command, const std::vector<std::string>& arguments)
+{
+    return run_sister(sister_of(command), arguments);
+}
+
 void add_calibrate(CLI::App& program, Command& chosen)
 {
-    add_sister(program, chosen,
-               {"calibrate", "trainyard-measure",
-                "logs of nccl-tests make a profile without it: trainyard fit LOG... -o FILE"},
-               "Measure this machine: a profile and a topology that simulations trust");
+    add_sister(program, chosen, sister_of("calibrate"));
 }
 
 void add_gui(CLI::App& program, Command& chosen)
 {
-    add_sister(program, chosen,
-               {"gui", "trainyard-gui",
-                "without Qt, a report with pictures: trainyard simulate SCENARIO --html FILE"},
-               "Explore a scenario in a window: change it and see at once");
+    add_sister(program, chosen, sister_of("gui"));
 }
 
 } // namespace trainyard

@@ -1,5 +1,6 @@
 #include "sim/cost/part_files.h"
 
+#include "sim/base/file_format.h"
 #include "sim/base/input_limits.h"
 #include "sim/base/reader.h"
 #include "sim/base/spelling.h"
@@ -41,18 +42,6 @@ std::optional<std::filesystem::path> existing(const std::filesystem::path& path)
     if (std::filesystem::is_regular_file(path, error))
         return path.lexically_normal();
     return std::nullopt;
-}
-
-// "trainyard.device/1" is expected; a missing format is allowed, another kind or version is not.
-bool good_format(const Reader& reader, std::string_view expected)
-{
-    const Json* format = reader.node().find("format");
-    if (format == nullptr || (format->is_string() && format->as_string() == expected))
-        return true;
-    reader.member("format").error(
-        fmt::format("expected format \"{}\"", expected),
-        "another kind of file, or one of a newer version of this program");
-    return false;
 }
 
 } // namespace
@@ -167,7 +156,7 @@ std::optional<RawFile> PartFiles::open_raw(const std::filesystem::path& path,
         reader.error(fmt::format("expected an object, found {}", json->kind_name()));
         return std::nullopt;
     }
-    if (!good_format(reader, format))
+    if (!expect_format(reader, format))
         return std::nullopt;
     if (format == device_format)
         take_clock(&*json);

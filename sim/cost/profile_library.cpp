@@ -1,6 +1,7 @@
 #include "sim/cost/profile_library.h"
 
 #include "sim/base/build_info.h"
+#include "sim/base/file_format.h"
 #include "sim/base/input_limits.h"
 #include "sim/base/reader.h"
 #include "sim/cost/profile_builder.h"
@@ -103,33 +104,33 @@ Problems check_profile_file(const std::string& path, const Folders& folders)
         builder.from_path(path, part_kind, part);
         return problems;
     };
-    if (kind == device_format)
+    if (same_kind(kind, device_format))
         return as(device_kind, Device{});
-    if (kind == fabric_format)
+    if (same_kind(kind, fabric_format))
         return as(fabric_kind, FabricClass{});
-    if (kind == network_format)
+    if (same_kind(kind, network_format))
         return as(network_kind, NetworkClass{});
-    if (kind == collectives_format)
+    if (same_kind(kind, collectives_format))
         return as(collectives_kind, CollectiveForm{});
-    if (kind == gloo_format)
+    if (same_kind(kind, gloo_format))
         return as(gloo_kind, GlooClass{});
-    if (kind == ucx_format)
+    if (same_kind(kind, ucx_format))
         return as(ucx_kind, UcxClass{});
-    if (kind == nvshmem_format)
+    if (same_kind(kind, nvshmem_format))
         return as(nvshmem_kind, NvshmemClass{});
-    if (kind == mpi_format)
+    if (same_kind(kind, mpi_format))
         return as(mpi_kind, MpiClass{});
-    if (kind == interference_format)
+    if (same_kind(kind, interference_format))
         return as(interference_kind, InterferenceTable{});
-    if (kind == kernels_format)
+    if (same_kind(kind, kernels_format))
         return as(kernels_kind, MeasuredKernels{});
-    if (kind == software_format)
+    if (same_kind(kind, software_format))
         return as(software_kind, SoftwareClass{});
-    if (kind == storage_format)
+    if (same_kind(kind, storage_format))
         return as(storage_kind, StorageClass{});
-    if (kind == host_format)
+    if (same_kind(kind, host_format))
         return as(host_kind, HostClass{});
-    if (kind == knots_format) {
+    if (same_kind(kind, knots_format)) {
         std::vector<KnotTable> tables;
         builder.knots_from_path(path, tables);
         return problems;

@@ -1,5 +1,6 @@
 #include "sim/study/record.h"
 
+#include "sim/base/file_format.h"
 #include "sim/base/input_limits.h"
 #include "sim/study/inputs.h"
 #include "sim/study/member_taker.h"
@@ -165,6 +166,8 @@ const Json* record_list(const Reader& root)
         root.error(fmt::format("expected a list of records, found {}", node.kind_name()));
         return nullptr;
     }
+    if (!expect_format(root, records_format))
+        return nullptr;
     const Json* list = node.find("records");
     if (list == nullptr) {
         root.error("this object is no list of records and has no \"records\"",

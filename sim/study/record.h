@@ -16,6 +16,8 @@
 
 namespace trainyard {
 
+inline constexpr std::string_view records_format = "trainyard.records/1";
+
 // Where a record was published.
 struct RecordSource {
     std::string key; // short name of the publication: errors are averaged by it

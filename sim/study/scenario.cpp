@@ -1,6 +1,7 @@
 #include "sim/study/scenario.h"
 
 #include "sim/base/fields.h"
+#include "sim/base/file_format.h"
 #include "sim/base/input_limits.h"
 #include "sim/study/inputs.h"
 #include "sim/study/problems.h"
@@ -159,19 +160,7 @@ const FieldTable<Scenario>& fields_of<Scenario>()
 
 bool check_format(const Reader& reader, std::string_view expected)
 {
-    if (!reader.node().is_object() || reader.node().find("format") == nullptr)
-        return true;
-    const Reader at = reader.member("format");
-    if (at.node().is_string() && at.node().as_string() == expected)
-        return true;
-    const std::string found =
-        at.node().is_string() ? at.node().as_string() : to_text(at.node(), JsonStyle::compact);
-    const auto kind = [](std::string_view name) { return name.substr(0, name.find('/')); };
-    at.error(kind(found) == kind(expected)
-                 ? fmt::format("format \"{}\" is of another version", found)
-                 : fmt::format("format \"{}\" is another kind of file", found),
-             fmt::format("this program reads \"{}\" here", expected));
-    return false;
+    return !reader.node().is_object() || expect_format(reader, expected);
 }
 
 Checked<ScenarioFile> read_scenario_file(const std::string& path,

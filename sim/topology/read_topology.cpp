@@ -1,6 +1,7 @@
 #include "sim/topology/read_topology.h"
 
 #include "sim/base/fields.h"
+#include "sim/base/file_format.h"
 #include "sim/base/input_limits.h"
 #include "sim/base/reader.h"
 #include "sim/topology/cluster.h"
@@ -32,12 +33,11 @@ Reader deepest(Reader reader, std::string_view pointer)
 
 void check_format(const Reader& reader)
 {
-    const Json* format = reader.node().find("format");
-    const std::string hint = fmt::format("\"format\": \"{}\"", topology_format);
-    if (format == nullptr)
-        reader.error("\"format\" is missing: is this a cluster description?", "add " + hint);
-    else if (!(*format == Json(topology_format)))
-        reader.member("format").error("not the format of a cluster description", hint);
+    if (reader.node().find("format") == nullptr)
+        reader.error("\"format\" is missing: is this a cluster description?",
+                     fmt::format("add \"format\": \"{}\"", topology_format));
+    else
+        expect_format(reader, topology_format);
 }
 
 void report(const Reader& reader, const std::vector<ClusterFlaw>& found)

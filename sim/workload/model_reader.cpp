@@ -1,6 +1,7 @@
 #include "sim/workload/model_reader.h"
 
 #include "sim/base/fields.h"
+#include "sim/base/file_format.h"
 #include "sim/workload/huggingface.h"
 #include "sim/workload/layer_work.h"
 
@@ -379,13 +380,8 @@ std::optional<ImportedModel> import_model(const Reader& reader)
                      "an object with \"format\" or \"model_type\"");
         return std::nullopt;
     }
-    if (const Json* format = node.find("format")) {
-        if (format->is_string() && format->as_string() == model_format)
-            return read_native(reader);
-        reader.member("format").error("this is no model file",
-                                      fmt::format("\"format\": \"{}\"", model_format));
-        return std::nullopt;
-    }
+    if (node.find("format") != nullptr)
+        return expect_format(reader, model_format) ? read_native(reader) : std::nullopt;
     if (is_huggingface_config(node)) {
         std::optional<ImportedModel> read = read_huggingface(reader);
         if (read && read->model.name.empty())

@@ -227,8 +227,8 @@ TEST_CASE("bad profiles are refused at the place and with the reason")
         {profile_with(R"("H1OO")"), "/hardware/device", "unknown device"},
         {device(R"("fabric": "")"), "/hardware", "no fabric"},
         {profile_with("3"), "/hardware/device", "expected an object"},
-        {R"({"format": "trainyard.scenario/1"})", "/format", "expected format"},
-        {R"({"format": "trainyard.profile/2"})", "/format", "expected format"},
+        {R"({"format": "trainyard.scenario/1"})", "/format", "is another kind of file"},
+        {R"({"format": "trainyard.profile/2"})", "/format", "is of another version"},
         {R"({"software": "mcore-2024"})", "", "\"hardware\" is missing"},
         {R"({"hardware": {"device": "H100", "network": "ndr400", "knots": [
              {"collective": "all_reduce", "ranks_per_domain": 2, "domains": 1, "source": "me",

@@ -1,0 +1,19 @@
+#pragma once
+
+// The "format" of our files: kind and version, as "trainyard.scenario/1". What versions promise
+// stands in sim/FORMATS.md.
+
+#include "sim/base/reader.h"
+
+#include <string_view>
+
+namespace trainyard {
+
+// Whether both name the same kind, of whatever version.
+bool same_kind(std::string_view format, std::string_view other);
+
+// Whether the object is of the format `expected` or states none. Reports another kind, and another
+// version of this kind: there is no reading of what is not understood.
+bool expect_format(const Reader& object, std::string_view expected);
+
+} // namespace trainyard
