@@ -11,8 +11,16 @@ from trainyard import Table, plots
 try:
     import matplotlib.pyplot as pyplot
     from matplotlib.colors import to_hex
-except ImportError:
-    raise unittest.SkipTest("matplotlib is not installed") from None
+
+    lacking = None
+except ImportError as error:
+    lacking = f"{error.name} is not installed"
+
+
+def setUpModule() -> None:
+    if lacking:
+        print(lacking)
+        raise unittest.SkipTest(lacking)
 
 
 class DrawsAStep(unittest.TestCase):
