@@ -190,6 +190,8 @@ def clusters(table: Table, *, ax: Any = None) -> Any:
     """Days of a training against its cost on the clusters that a plan for a goal looked at, a line
     for each kind through its sizes; against energy where no price is known. Rings: the chosen, where
     there is a choice."""
+    from matplotlib.patheffects import withStroke
+
     rows = [row for row in table if row.get("wall_s")]
     if not rows:
         raise ValueError("the plan has no training: give it tokens=...")
@@ -203,11 +205,11 @@ def clusters(table: Table, *, ax: Any = None) -> Any:
         costs = [(row["money"] if priced else row["energy_kwh"]) / 1000 for row in kind]
         colour = colours[number % len(colours)]
         ax.plot(days, costs, color=colour, marker="o", label=name)
-        shift, side = ((-4, -14), "right") if number % 2 else ((4, 6), "left")
         for row, day, cost in zip(kind, days, costs):
             ax.annotate(
-                str(row["gpus"]), (day, cost), xytext=shift, textcoords="offset points", ha=side,
-                fontsize="small", color="#333333",
+                str(row["gpus"]), (day, cost), xytext=(0, -17 if number % 2 else 8),
+                textcoords="offset points", ha="center", fontsize="small", color="#333333",
+                path_effects=[withStroke(linewidth=2, foreground="white")],
             )  # fmt: skip
             if choice and row.get("chosen"):
                 ax.plot([day], [cost], "o", markersize=14, fillstyle="none", color=colour)
