@@ -5,14 +5,22 @@ from __future__ import annotations
 import unittest
 
 import trainyard
-from paths import main, scenarios
-from trainyard import plots
+from paths import golden, main, scenarios
+from trainyard import Table, plots
 
 try:
     import matplotlib.pyplot as pyplot
     from matplotlib.colors import to_hex
-except ImportError:
-    raise unittest.SkipTest("matplotlib is not installed") from None
+
+    lacking = None
+except ImportError as error:
+    lacking = f"{error.name} is not installed"
+
+
+def setUpModule() -> None:
+    if lacking:
+        print(lacking)
+        raise unittest.SkipTest(lacking)
 
 
 class DrawsAStep(unittest.TestCase):
@@ -73,6 +81,26 @@ class DrawsStudies(unittest.TestCase):
             )
             kept = row["step_time_s"] in times
             self.assertTrue(kept or beaten, row)
+
+    def test_clusters_lie_at_their_days_and_cost(self) -> None:
+        grid = {"strategy.schedule": ["1f1b"], "strategy.vpp": [1], "strategy.tp": [1], "strategy.pp": [1]}
+        asked = {"model": "gpt2-xl", "on": "8xl40s,16xl40s", "tokens": "10B", "grid": grid}
+        priced = trainyard.plan(**asked, price="1/h")
+        line = priced.plot().lines[0]
+        self.assertEqual(list(line.get_xdata()), [row["wall_s"] / 86400 for row in priced.rows])
+        self.assertEqual(list(line.get_ydata()), [row["money"] / 1000 for row in priced.rows])
+        free = trainyard.plan(**asked).plot()
+        self.assertEqual(free.get_ylabel(), "MWh")
+        with self.assertRaises(ValueError):
+            plots.clusters(Table.of([]))
+
+    def test_residuals_are_those_of_the_report(self) -> None:
+        fitted = trainyard.fit(golden / "nccl_logs" / "h100_1x8_allreduce_dgxc.txt")
+        ax = fitted.plot()
+        errors = fitted.to_dict()["sweeps"][0]["loo_mape_by_size"]
+        heights = [bar.get_height() for bar in ax.patches]
+        self.assertEqual(heights, [100 * error for error in errors.values()])
+        self.assertGreater(min(heights), 0)
 
     def test_scaling_is_of_a_plan_that_was_asked_for_it(self) -> None:
         grid = {"strategy.schedule": ["1f1b"], "strategy.vpp": [1], "strategy.tp": [1], "strategy.pp": [1]}

@@ -196,6 +196,13 @@ class SweepsAndPlans(unittest.TestCase):
         )  # fmt: skip
         self.assertEqual(found.to_json(), said)
         self.assertEqual(len(found.scenarios), 1)
+        for on in (["8xl40s", "8xh100"], ["8xh100", "8xl40s"]):
+            goal = trainyard.plan(model="gpt2-xl", on=on, tokens="100B", price="1/h", grid=grid)
+            device = goal.to_dict()["training"]["request"]["device"]
+            best = goal.best
+            assert best is not None
+            self.assertIn(device.split("-")[0].lower(), str(best.topology["node"]).lower())
+            self.assertEqual(len(goal.scenarios), 2)
         with self.assertRaises(trainyard.InputError):
             trainyard.plan(model="gpt2-xl", on="no-gpu", tokens="1B")
         with self.assertRaises(TypeError):

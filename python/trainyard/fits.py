@@ -20,6 +20,12 @@ class Fit(Answer):
         result: dict[str, Any] = json.loads(self._core.profile)
         return result
 
+    def plot(self, *, ax: Any = None) -> Any:
+        """How far a fit to logs is off at sizes left out of it (matplotlib)."""
+        from .plots import residuals
+
+        return residuals(self, ax=ax)
+
     def save(self, path: PathLike) -> None:
         """Writes the profile, whole or not at all; a scenario names it as its ``profile``."""
         _core.write_file(path_text(path), self._core.profile)

@@ -8,7 +8,7 @@ from . import _core
 from ._convert import PathLike, Progress, axis_texts, path_text, share, text, threads_of, whole
 from ._progress import progress_of
 from .results import Answer
-from .scenario import ScenarioLike, scenario_of
+from .scenario import Scenario, ScenarioLike, scenario_of
 from .table import Table
 
 
@@ -77,6 +77,19 @@ class Plan(Answer):
     """Layouts, or clusters, with the best first."""
 
     @property
+    def scenarios(self) -> list[Scenario]:
+        """Of each layout, or of the cluster chosen of each kind; best first."""
+        found = super().scenarios
+        kinds = [
+            kind
+            for kind in self.to_dict().get("clusters", [])
+            if any(size["chosen"] for size in kind["sizes"])
+        ]
+        if not kinds:
+            return found
+        return [s for _, s in sorted(zip(kinds, found), key=lambda pair: not pair[0]["best"])]
+
+    @property
     def rows(self) -> Table:
         """A row for each layout, or for each size of a cluster."""
         data = self.to_dict()
@@ -89,10 +102,11 @@ class Plan(Answer):
         return self.rows.to_pandas()
 
     def plot(self, *, ax: Any = None) -> Any:
-        """Step time against memory, with the front (matplotlib)."""
-        from .plots import pareto
+        """Layouts: step time against memory, with the front. Clusters: days against cost
+        (matplotlib)."""
+        from .plots import clusters, pareto
 
-        return pareto(self.rows, ax=ax)
+        return (clusters if "clusters" in self.to_dict() else pareto)(self.rows, ax=ax)
 
     def plot_scaling(self, *, ax: Any = None) -> Any:
         """Speedup over GPUs, of a plan that was asked for ``scaling``."""

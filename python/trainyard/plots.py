@@ -12,6 +12,7 @@ from . import _core
 from ._convert import Progress
 
 if TYPE_CHECKING:
+    from .fits import Fit
     from .results import Ranks, Result
     from .table import Table
 
@@ -181,6 +182,71 @@ def pareto(table: Table, *, ax: Any = None) -> Any:
     )  # fmt: skip
     ax.set_xlabel("seconds of a step")
     ax.set_ylabel("GB of the fullest device")
+    ax.legend(frameon=False, fontsize="small")
+    return ax
+
+
+def clusters(table: Table, *, ax: Any = None) -> Any:
+    """Days of a training against its cost on the clusters that a plan for a goal looked at, a line
+    for each kind through its sizes; against energy where no price is known. Rings: the chosen, where
+    there is a choice."""
+    from matplotlib.patheffects import withStroke
+
+    rows = [row for row in table if row.get("wall_s")]
+    if not rows:
+        raise ValueError("the plan has no training: give it tokens=...")
+    choice = not all(row.get("chosen") for row in rows)
+    priced = all(row.get("money") is not None for row in rows)
+    ax = _axes(ax, (7, 4.5))
+    colours = _core.series_colours()
+    for number, name in enumerate(dict.fromkeys(row["cluster"] for row in rows)):
+        kind = [row for row in rows if row["cluster"] == name]
+        days = [row["wall_s"] / 86400 for row in kind]
+        costs = [(row["money"] if priced else row["energy_kwh"]) / 1000 for row in kind]
+        colour = colours[number % len(colours)]
+        ax.plot(days, costs, color=colour, marker="o", label=name)
+        for row, day, cost in zip(kind, days, costs):
+            ax.annotate(
+                str(row["gpus"]), (day, cost), xytext=(0, -17 if number % 2 else 8),
+                textcoords="offset points", ha="center", fontsize="small", color="#333333",
+                path_effects=[withStroke(linewidth=2, foreground="white")],
+            )  # fmt: skip
+            if choice and row.get("chosen"):
+                ax.plot([day], [cost], "o", markersize=14, fillstyle="none", color=colour)
+    ax.margins(0.08, 0.15)
+    ax.set_xlabel("days; numbers are GPUs")
+    ax.set_ylabel("cost, thousands" if priced else "MWh")
+    ax.legend(frameon=False, fontsize="small")
+    return ax
+
+
+_bands = {
+    "up_to_64KiB": "up to 64 KiB",
+    "64KiB_to_1MiB": "64 KiB to 1 MiB",
+    "1_to_16MiB": "1 to 16 MiB",
+    "above_16MiB": "above 16 MiB",
+}
+
+
+def residuals(fit: Fit, *, ax: Any = None) -> Any:
+    """By band of sizes, how far a fit to logs is off at sizes that were left out of it (mean, per
+    cent), a bar for each sweep."""
+    sweeps = [sweep for sweep in fit.to_dict().get("sweeps", []) if sweep.get("loo_mape_by_size")]
+    if not sweeps:
+        raise ValueError("only fits to logs of ten sizes or more have residuals")
+    ax = _axes(ax, (7, 4))
+    colours = _core.series_colours()
+    width = 0.8 / len(sweeps)
+    for number, sweep in enumerate(sweeps):
+        errors = sweep["loo_mape_by_size"]
+        ax.bar(
+            [place + (number + 0.5) * width - 0.4 for place in range(len(_bands))],
+            [100 * (errors.get(band) or 0) for band in _bands], width=width,
+            color=colours[number % len(colours)],
+            label=f"{sweep['collective'].replace('_', '-')}, {sweep['ranks']} ranks",
+        )  # fmt: skip
+    ax.set_xticks(range(len(_bands)), list(_bands.values()))
+    ax.set_ylabel("% off at sizes left out")
     ax.legend(frameon=False, fontsize="small")
     return ax
 
