@@ -131,13 +131,14 @@ private:
     const WorkControl& work_;
 };
 
-// No machine is twice as fast as stated: then the recording is of another job.
+// No machine is twice as fast as stated, unless what is stated is of any: then the recording is of
+// another job.
 Problems too_fast(const RateFit& fit, const std::string& trace)
 {
     constexpr double most_fast = 2;
     for (std::size_t k = 0; k < own_rates().size(); ++k)
         if (const double faster = std::exp(fit.changes[k]);
-            faster > most_fast && fit.learnt(k) > 0.5)
+            faster > std::max(most_fast, std::exp(2 * fit.prior[k])) && fit.learnt(k) > 0.5)
             return {
                 {trace, 0, "",
                  fmt::format("is not of the scenario's job: {} would be {:.1f} times the stated "

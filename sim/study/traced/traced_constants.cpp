@@ -70,6 +70,15 @@ std::vector<RecordedCurve> recorded_curves(const RunSummary& run, const Topology
     return out;
 }
 
+// Sizes that lie far enough apart for a curve through them to go beyond them.
+bool tells_a_curve(const RecordedCurve& curve)
+{
+    constexpr std::size_t least_sizes = 3;
+    constexpr std::uint64_t least_reach = 8;
+    return curve.knots.size() >= least_sizes &&
+           curve.knots.back().size.value() >= least_reach * curve.knots.front().size.value();
+}
+
 // Neighbours that fall become their mean.
 void make_monotone(RecordedCurve& curve)
 {
@@ -176,6 +185,8 @@ private:
     {
         const CostModel before(out_.profile);
         const KnotTable* const other = before.knots_for(curve.kind, curve.shape, backend_);
+        if (other == nullptr && !tells_a_curve(curve))
+            return; // a rate is all that it tells, which is fitted apart
         KnotTable table;
         table.collective = curve.kind;
         table.backend = backend_;
