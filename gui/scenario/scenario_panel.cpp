@@ -193,8 +193,15 @@ QWidget* ScenarioPanel::make_buttons()
     row->addStretch(1);
     row->addWidget(reset_);
     connect(add_, &QToolButton::clicked, this, &ScenarioPanel::add_perturbation);
-    connect(remove_, &QToolButton::clicked, this, [this] { form_->remove_entry(current()); });
-    connect(reset_, &QToolButton::clicked, this, [this] { form_->reset(current()); });
+    // First an editor that is open ends: it would give back what is taken away.
+    connect(remove_, &QToolButton::clicked, this, [this] {
+        tree_->setFocus();
+        form_->remove_entry(current());
+    });
+    connect(reset_, &QToolButton::clicked, this, [this] {
+        tree_->setFocus();
+        form_->reset(current());
+    });
     follow_selection();
     return box;
 }

@@ -250,7 +250,10 @@ void TestForm::aKeyThatNobodyKnowsIsShownAndRemoved()
         const QModelIndex at = tree().currentIndex();
         QCOMPARE(at.siblingAtColumn(FormModel::name_column).data().toString(),
                  QString::fromLatin1(key + 1).replace('/', '.'));
+        QVERIFY(button(QStringLiteral("Remove the key")).isEnabled());
         QTest::mouseClick(&button(QStringLiteral("Remove the key")), Qt::LeftButton);
+        QVERIFY(workspace_->document().find(
+                    QString::fromLatin1(key + 1).replace('/', '.').toStdString()) == nullptr);
     }
     QVERIFY(settled());
     const Problems& left = workspace_->problems();
