@@ -45,7 +45,7 @@ int run(int argc, char** argv)
         ->check(not_empty);
     app.add_option("--view", options.view, "the view in front")->check(CLI::IsMember(view_keys()));
     app.add_option("--size", options.size, "of the window, as 1600x1000")->type_name("WxH");
-    app.add_option("--theme", theme, "light or dark; else as the last time")
+    app.add_option("--theme", theme, "light or dark; else as the last time, or as the desktop")
         ->check(CLI::IsMember({"light", "dark"}));
     app.set_version_flag("--version", std::string(version()));
     add_manual_option(app, app.get_name());
@@ -70,9 +70,10 @@ int run(int argc, char** argv)
     QApplication application(argc, argv);
     QApplication::setApplicationName(QStringLiteral("trainyard"));
     QApplication::setOrganizationName(QStringLiteral("trainyard"));
-    const bool remember = !options.wanted();
-    const bool dark = theme.empty() ? remember && QSettings().value(QStringLiteral("dark")).toBool()
-                                    : theme == "dark";
+    const Theme desktop = system_theme(); // before one is applied
+    if (theme.empty() && !options.wanted())
+        theme = QSettings().value(QStringLiteral("theme")).toString().toStdString();
+    const bool dark = theme.empty() ? !options.wanted() && desktop == Theme::dark : theme == "dark";
     apply_theme(application, dark ? Theme::dark : Theme::light);
     if (options.wanted())
         return run_headless(options);

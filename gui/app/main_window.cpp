@@ -1,6 +1,8 @@
 #include "gui/app/main_window.h"
 
+#include "gui/app/price_dialog.h"
 #include "gui/app/start_page.h"
+#include "gui/scenario/scenario_panel.h"
 #include "gui/widgets/problems_button.h"
 #include "gui/widgets/problems_view.h"
 #include "gui/widgets/progress_strip.h"
@@ -10,7 +12,6 @@
 #include <QCloseEvent>
 #include <QDockWidget>
 #include <QDragEnterEvent>
-#include <QInputDialog>
 #include <QMimeData>
 #include <QSettings>
 #include <QStatusBar>
@@ -54,6 +55,7 @@ MainWindow::MainWindow(Places places, QWidget* parent)
     connect(&workspace_.document(), &Document::changed, this, &MainWindow::follow_document);
     connect(&workspace_, &Workspace::problemsChanged, this, &MainWindow::follow_problems);
     connect(&workspace_, &Workspace::baselineRefused, this, &MainWindow::tell);
+    connect(scenario_, &ScenarioPanel::let_go, this, &MainWindow::follow_problems);
     follow_document();
     restore();
 }
@@ -145,10 +147,13 @@ void MainWindow::tell(const Problems& problems)
         show_panel(QStringLiteral("problems"));
 }
 
-// The list opens by itself with the first error: what the user closes then stays closed.
+// The list opens by itself with the first error: what the user closes then stays closed. Nothing
+// opens under the hand that drags a slider.
 void MainWindow::follow_problems()
 {
     problems_->set_problems(workspace_.problems());
+    if (scenario_->dragging())
+        return; // asked again when the hand lets go
     const bool before = std::exchange(wrong_, has_errors(workspace_.problems()));
     if (begun_ && wrong_ && !before)
         show_panel(QStringLiteral("problems"));
@@ -170,6 +175,8 @@ void MainWindow::restore()
     if (!places_.remember)
         return;
     const QSettings settings;
+    if (const QString theme = settings.value(QStringLiteral("theme")).toString(); !theme.isEmpty())
+        theme_ = theme == QStringLiteral("dark") ? Theme::dark : Theme::light;
     recent_ = settings.value(QStringLiteral("recent")).toStringList();
     start_->set_recent(recent_);
     restoreGeometry(settings.value(QStringLiteral("geometry")).toByteArray());
@@ -189,12 +196,7 @@ void MainWindow::remember()
 
 void MainWindow::ask_price()
 {
-    bool given = false;
-    const double price = QInputDialog::getDouble(
-        this, tr("Price of a device"), tr("USD for an hour of one device (0: not known)"),
-        workspace_.price().per_device_hour, 0, 1e6, 2, &given);
-    if (given)
-        workspace_.set_price({price, workspace_.price().currency});
+    (new PriceDialog(workspace_, this))->open();
 }
 
 void MainWindow::show_table(const Panel& part)
@@ -203,11 +205,18 @@ void MainWindow::show_table(const Panel& part)
     dialog->show();
 }
 
-void MainWindow::set_theme(Theme theme)
+void MainWindow::set_theme(std::optional<Theme> theme)
 {
-    apply_theme(*qApp, theme);
-    if (places_.remember)
-        QSettings().setValue(QStringLiteral("dark"), theme == Theme::dark);
+    theme_ = theme;
+    apply_theme(*qApp, theme.value_or(system_theme()));
+    if (!places_.remember)
+        return;
+    QSettings settings;
+    if (theme)
+        settings.setValue(QStringLiteral("theme"),
+                          *theme == Theme::dark ? QStringLiteral("dark") : QStringLiteral("light"));
+    else
+        settings.remove(QStringLiteral("theme"));
 }
 
 void MainWindow::follow_document()

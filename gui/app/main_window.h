@@ -61,6 +61,9 @@ public:
     // Brings it to the front.
     void show_panel(const QString& key);
 
+    // Likewise, and that part of it; without a view: what devices cost.
+    void show_part(const QString& view, const QString& part);
+
     // False where it could not be written; said among the problems.
     bool save_session(const std::string& file);
     bool export_to(Panel& part, const std::string& file);
@@ -80,6 +83,7 @@ private:
     QDockWidget* add_dock(QWidget* widget, const QString& key, const QString& title);
     void begin();
     void restore_layout(const QByteArray& layout);
+    void reset_layout();
     void show_measurements();
     void arrange();
     void make_menus();
@@ -99,7 +103,7 @@ private:
     bool save_scenario();
     bool save_scenario_as();
     void ask_save_session();
-    Panel* front_panel() const; // that has the focus, else one in sight
+    Panel* front_panel() const; // in sight: that with the focus, else any
     Panel* front_part() const;  // of that view
     void ask_export(Panel& part);
     void ask_price();
@@ -113,7 +117,8 @@ private:
     void cancel();
     void follow_busy();
     void follow_sight();
-    void set_theme(Theme theme);
+    // Nothing: the desktop's.
+    void set_theme(std::optional<Theme> theme);
     // Runs it; what the world refuses is shown among the problems. False then.
     bool attempt(const std::function<void()>& what);
     void tell(const Problems& problems);
@@ -139,6 +144,7 @@ private:
     std::vector<Panel*> panels_;
     std::map<QString, QDockWidget*> docks_;
     ProgressStrip* progress_ = nullptr;
+    std::optional<Theme> theme_; // that was chosen in this run
     QAction* cancel_ = nullptr;
     QStringList recent_;
     QByteArray layout_;     // of the docks, as they were left

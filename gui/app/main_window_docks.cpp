@@ -25,7 +25,9 @@ void MainWindow::make_docks()
     headline_ = new QToolBar(tr("Headline"));
     headline_->setObjectName(QStringLiteral("headline-bar"));
     headline_->setMovable(false);
-    headline_->addWidget(new HeadlineBar(workspace_));
+    auto* const bar = new HeadlineBar(workspace_);
+    connect(bar, &HeadlineBar::view_wanted, this, &MainWindow::show_part);
+    headline_->addWidget(bar);
     addToolBar(Qt::TopToolBarArea, headline_);
     headline_->hide(); // until there is a scenario
 
@@ -107,10 +109,30 @@ void MainWindow::begin()
         restore_layout(layout_);
         return;
     }
-    for (const Panel* const one : panels_)
-        docks_.at(one->key())->show();
+    reset_layout();
+}
+
+// As at the first start: every view in its place, the timeline in front.
+void MainWindow::reset_layout()
+{
+    if (!begun_)
+        return; // there is only the start page
+    std::map<Qt::DockWidgetArea, QDockWidget*> first;
+    for (const Panel* const one : panels_) {
+        QDockWidget* const dock = docks_.at(one->key());
+        const Qt::DockWidgetArea area =
+            one == scenario_ ? Qt::LeftDockWidgetArea : Qt::RightDockWidgetArea;
+        dock->setFloating(false);
+        addDockWidget(area, dock);
+        if (const auto [place, alone] = first.try_emplace(area, dock); !alone)
+            tabifyDockWidget(place->second, dock);
+        dock->show();
+    }
+    QDockWidget* const problems = docks_.at(QStringLiteral("problems"));
+    problems->setFloating(false);
+    addDockWidget(Qt::BottomDockWidgetArea, problems);
+    problems->setVisible(wrong_);
     show_panel(QStringLiteral("timeline"));
-    docks_.at(QStringLiteral("problems"))->setVisible(wrong_);
     QTimer::singleShot(0, this, &MainWindow::arrange);
 }
 
@@ -144,7 +166,7 @@ void MainWindow::arrange()
 Panel* MainWindow::front_panel() const
 {
     for (Panel* const one : panels_)
-        if (one->isAncestorOf(QApplication::focusWidget()))
+        if (one->in_sight() && one->isAncestorOf(QApplication::focusWidget()))
             return one;
     for (auto one = panels_.rbegin(); one != panels_.rend(); ++one)
         if ((*one)->in_sight())
@@ -166,6 +188,17 @@ Panel* MainWindow::panel(const QString& key) const
     const auto found = std::find_if(panels_.begin(), panels_.end(),
                                     [&](const Panel* one) { return one->key() == key; });
     return found == panels_.end() ? nullptr : *found;
+}
+
+void MainWindow::show_part(const QString& view, const QString& part)
+{
+    if (view.isEmpty()) {
+        ask_price();
+        return;
+    }
+    show_panel(view);
+    if (Panel* const one = panel(view))
+        one->show_part(part);
 }
 
 void MainWindow::show_panel(const QString& key)

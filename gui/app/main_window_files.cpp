@@ -5,9 +5,11 @@
 #include "gui/calibration/calibration_panel.h"
 #include "gui/explore/explore_panel.h"
 #include "gui/widgets/export.h"
+#include "sim/base/build_info.h"
 #include "sim/base/files.h"
 
 #include <QApplication>
+#include <QDir>
 #include <QDockWidget>
 #include <QFileDialog>
 #include <QFileInfo>
@@ -25,6 +27,23 @@ bool is_same_file(const fs::path& a, const fs::path& b)
 {
     std::error_code ignored;
     return fs::equivalent(a, b, ignored);
+}
+
+// Whether the file lies among the scenarios that come with the program.
+bool is_shipped(const fs::path& file)
+{
+    std::error_code failed;
+    const fs::path inside = fs::relative(file, data_dir() / "scenarios", failed);
+    return !failed && !inside.empty() && *inside.begin() != "..";
+}
+
+// Where it is; of one that came with the program a name in the folder of the user's own files.
+QString proposed_name(const Document& document)
+{
+    const fs::path file(document.file());
+    return is_shipped(file)
+               ? QDir::home().filePath(QString::fromStdString(file.filename().string()))
+               : QString::fromStdString(file.string());
 }
 
 QString path_text(const fs::path& path)
@@ -204,18 +223,19 @@ void MainWindow::ask_open()
         open_later(file.toStdString());
 }
 
+// What came with the program stays as it came: a copy is saved.
 bool MainWindow::save_scenario()
 {
-    if (!workspace_.document().named())
+    if (!workspace_.document().named() || is_shipped(workspace_.document().file()))
         return save_scenario_as();
     return attempt([this] { workspace_.document().save(workspace_.document().file()); });
 }
 
 bool MainWindow::save_scenario_as()
 {
-    const QString file = QFileDialog::getSaveFileName(
-        this, tr("Save the scenario"), QString::fromStdString(workspace_.document().file()),
-        tr("Scenarios (*.json)"));
+    const QString file = QFileDialog::getSaveFileName(this, tr("Save the scenario"),
+                                                      proposed_name(workspace_.document()),
+                                                      tr("Scenarios (*.json)"));
     if (file.isEmpty())
         return false;
     return attempt([&] {

@@ -121,7 +121,7 @@ void MainWindow::make_run_menu()
     connect(&workspace_, &Workspace::baselineChanged, this, follow);
     follow();
     run->addSeparator();
-    run->addAction(tr("P&rice of a device ..."), this, &MainWindow::ask_price);
+    run->addAction(tr("P&rice ..."), this, &MainWindow::ask_price);
 }
 
 void MainWindow::make_view_menu()
@@ -141,21 +141,22 @@ void MainWindow::make_view_menu()
     view->addAction(tr("&Previous place"), QKeySequence(tr("Shift+F6")), this,
                     [this] { walk_places(-1); });
     view->addAction(tr("&Close view"), QKeySequence(tr("Ctrl+W")), this, &MainWindow::close_view);
+    view->addAction(tr("&Reset the layout"), this, &MainWindow::reset_layout);
     view->addSeparator();
     view->addAction(tr("Show as &table"), QKeySequence(tr("Ctrl+T")), this,
                     [this] { show_table(*front_part()); });
     view->addSeparator();
     auto* const themes = new QActionGroup(this);
-    const auto add_theme = [&](const QString& name, Theme theme) {
+    const auto add_theme = [&](const QString& name, std::optional<Theme> theme) {
         QAction* const action = view->addAction(name, this, [this, theme] { set_theme(theme); });
         action->setCheckable(true);
         themes->addAction(action);
-        connect(view, &QMenu::aboutToShow, action, [action, theme] {
-            action->setChecked(theme == theme_of(QApplication::palette()));
-        });
+        connect(view, &QMenu::aboutToShow, action,
+                [this, action, theme] { action->setChecked(theme == theme_); });
     };
     add_theme(tr("&Light"), Theme::light);
     add_theme(tr("&Dark"), Theme::dark);
+    add_theme(tr("As the des&ktop"), std::nullopt);
 }
 
 // As their keys count them.
@@ -193,13 +194,15 @@ void MainWindow::walk_places(int by)
     focus_into(*places[static_cast<std::size_t>(next % count)]);
 }
 
+// That with the focus, else one in sight: a view behind another's tab that still has it is not
+// meant.
 void MainWindow::close_view()
 {
-    for (const auto& [key, dock] : docks_)
-        if (has_focus(dock->widget())) {
-            dock->close();
-            return;
-        }
+    QDockWidget* const problems = docks_.at(QStringLiteral("problems"));
+    if (has_focus(problems->widget()))
+        problems->close();
+    else if (const Panel* const front = front_panel(); front->in_sight())
+        docks_.at(front->key())->close();
 }
 
 void MainWindow::show_about()

@@ -67,6 +67,14 @@ void BreakdownPanel::enlarge(std::optional<std::size_t> chart)
         charts_[*chart]->chart().setFocus();
 }
 
+void BreakdownPanel::show_part(const QString& key)
+{
+    const auto found = std::ranges::find(charts_, key, &Panel::key);
+    enlarge(found == charts_.end()
+                ? std::nullopt
+                : std::optional(static_cast<std::size_t>(found - charts_.begin())));
+}
+
 void BreakdownPanel::arrange()
 {
     const std::optional<std::size_t> one = enlarged();

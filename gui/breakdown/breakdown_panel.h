@@ -21,6 +21,7 @@ public:
     void paint_to(QPainter& painter, const QSize& size) override;
     TableData table() const override;
     std::vector<Panel*> parts() override;
+    void show_part(const QString& key) override;
     std::vector<KeyHelp> key_help() const override;
     bool busy() const override;
     void prepare_picture() override;

@@ -2,6 +2,7 @@
 
 #include "gui/breakdown/memory_figures.h"
 #include "gui/timeline/time_text.h"
+#include "gui/widgets/flat_button.h"
 #include "gui/widgets/theme.h"
 
 #include <QComboBox>
@@ -22,11 +23,14 @@ MemoryPanel::MemoryPanel(Workspace& workspace, QWidget* parent)
     : ChartPanel(QStringLiteral("breakdown-memory"), tr("Memory over time"), parent),
       workspace_(workspace),
       stages_(new QComboBox),
+      whole_(flat_button(tr("Whole step"), tr("Show the whole step again (F)"))),
       content_(new QTreeWidget)
 {
     stages_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
     stages_->setAccessibleName(tr("Pipeline stage whose memory is shown"));
     tools().insertWidget(2, stages_);
+    tools().insertWidget(3, whole_);
+    connect(whole_, &QToolButton::clicked, &workspace_.view(), &ViewState::show_all);
     connect(stages_, &QComboBox::activated, this, &MemoryPanel::load);
     content_->setHeaderLabels({tr("At the peak"), tr("each"), tr("together")});
     content_->setRootIsDecorated(false);
@@ -36,7 +40,7 @@ MemoryPanel::MemoryPanel(Workspace& workspace, QWidget* parent)
     content_->hide();
 
     put_legend_below();
-    chart().yAxis->setLabel(tr("held [GB]"));
+    chart().yAxis->setLabel(tr("allocated [GB]"));
     chart().setInteraction(QCP::iRangeDrag);
     chart().setInteraction(QCP::iRangeZoom);
     chart().axisRect()->setRangeDrag(Qt::Horizontal);
@@ -181,6 +185,7 @@ void MemoryPanel::follow_range()
     following_ = true;
     chart().xAxis->setRange(x_of(range.from), x_of(range.to));
     following_ = false;
+    whole_->setVisible(!(range == workspace_.view().whole()));
     chart().replot(QCustomPlot::rpQueuedReplot);
 }
 
@@ -279,7 +284,7 @@ QString MemoryPanel::tip_of(std::size_t item) const
     if (held == nullptr)
         return {};
     QString tip =
-        tr("<b>%1</b> held at %2")
+        tr("<b>%1</b> allocated at %2")
             .arg(display(held->bytes), text_of(time_text(time - workspace_.view().whole().from)));
     for (auto kind = kinds_.rbegin(); kind != kinds_.rend(); ++kind)
         if (const std::int64_t bytes = held->kinds[index_of(*kind)]; bytes > 0)
@@ -317,7 +322,7 @@ bool MemoryPanel::press(int key)
 TableData MemoryPanel::table() const
 {
     TableData out;
-    out.columns = {tr("Time [ms]"), tr("Held [GB]")};
+    out.columns = {tr("Time [ms]"), tr("Allocated [GB]")};
     for (const MemoryKind kind : kinds_)
         out.columns << tr("%1 [GB]").arg(text_of(to_name(kind)));
     if (items() == 0)

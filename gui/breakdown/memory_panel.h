@@ -60,6 +60,7 @@ private:
 
     Workspace& workspace_;
     QComboBox* stages_;
+    QToolButton* whole_; // in sight while a part of the step is
     QTreeWidget* content_;
     BackgroundTask task_;
     std::shared_ptr<const RunView> run_;   // latest that was asked for

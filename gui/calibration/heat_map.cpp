@@ -9,6 +9,10 @@ namespace trainyard::gui {
 
 namespace {
 
+// The scale spans at least this share of its most: pairs that differ by what nobody would judge
+// look alike.
+constexpr double least_scale = 0.2;
+
 double unit_of(PairQuantity quantity)
 {
     return quantity == PairQuantity::bandwidth ? 1e9 : 1e-6;
@@ -38,6 +42,7 @@ HeatMap::HeatMap(std::shared_ptr<const JudgedMatrix> matrix) : matrix_(std::move
             most_ = any ? std::max(most_, *one) : *one;
             any = true;
         }
+    least_ = std::min(least_, (1 - least_scale) * most_);
     for (const SlowVerdict& verdict : matrix_->judged.verdicts.slow)
         for (const OrderedPair& pair : verdict.pairs)
             slow_.emplace(pair, verdict.share);
@@ -128,7 +133,7 @@ TableData HeatMap::table() const
     return out;
 }
 
-double HeatMap::share_of(double value) const
+double HeatMap::share(double value) const
 {
     return most_ > least_ ? std::clamp((value - least_) / (most_ - least_), 0.0, 1.0) : 1.0;
 }

@@ -29,6 +29,9 @@ public:
     bool is_slow(const MatrixCell& cell) const;
     bool is_self(const MatrixCell& cell) const; // a copy within one GPU, beside the scale
 
+    // Where the scale has that value, in unit(): 0 to 1.
+    double share(double value) const;
+
     // "GPU 3 → GPU 5: 121 GB/s, 38 % below the others of its kind".
     QString facts(const MatrixCell& cell) const;
     // Slow links in words, or why none is named; a line each.
@@ -44,7 +47,6 @@ public:
                const std::optional<MatrixCell>& mark) const;
 
 private:
-    double share_of(double value) const;
     QString row_name(int row) const;
     void paint_cells(QPainter& painter, const QRectF& area, const QPalette& palette) const;
     void paint_names(QPainter& painter, const QRectF& area, const QPalette& palette) const;

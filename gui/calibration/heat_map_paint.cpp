@@ -82,7 +82,7 @@ void HeatMap::paint_cells(QPainter& painter, const QRectF& area, const QPalette&
             const QRectF rect = rect_of(cell, area).adjusted(0, 0, -gap, -gap);
             const auto one = value(cell);
             const QColor colour = !one || is_self(cell) ? palette.color(QPalette::AlternateBase)
-                                                        : scale_colour(share_of(*one));
+                                                        : scale_colour(share(*one));
             painter.fillRect(rect, colour);
             if (!one && gap > 0)
                 painter.fillRect(rect, hatch(signs.grid));
@@ -94,7 +94,7 @@ void HeatMap::paint_cells(QPainter& painter, const QRectF& area, const QPalette&
     // Frames last: neighbours do not cover them.
     for (const auto& [pair, share] : slow_) {
         const QRectF rect = rect_of({pair.from, pair.to}, area).adjusted(0, 0, -gap, -gap);
-        QColor ink = ink_on(scale_colour(share_of(value({pair.from, pair.to}).value_or(least_))));
+        QColor ink = ink_on(scale_colour(this->share(value({pair.from, pair.to}).value_or(least_))));
         ink.setAlpha(70);
         painter.fillRect(rect, hatch(ink));
         const double width = std::clamp(rect.height() / 12, 1.5, 3.0);

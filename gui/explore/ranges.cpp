@@ -85,15 +85,15 @@ const std::vector<Sweepable>& sweepables()
          true},
         {"strategy.ep", "ep", [](F f) { return group_sizes(f, f.experts, 0); }, 64, true},
         {"strategy.dp", "dp", replicas, 0},
-        {"training.micro_batch", "micro-batch", [](F f) { return divisors(f.global_batch, 16); }, 8,
+        {"training.micro_batch", "micro_batch", [](F f) { return divisors(f.global_batch, 16); }, 8,
          true, true},
         {"training.recompute", "recompute", nullptr, 0, false, true},
-        {"strategy.zero", "ZeRO stage",
+        {"strategy.zero", "zero",
          [](F) {
              return Values{"0", "1", "2", "3"};
          },
          3, false, true},
-        {"strategy.vpp", "virtual stages", virtual_stages, 5},
+        {"strategy.vpp", "vpp", virtual_stages, 5},
         {"strategy.schedule", "schedule", [](F) { return schedule_names(); }},
         {"strategy.sequence_parallel", "sequence parallel", nullptr},
         {"strategy.overlap.dp", "overlap dp", nullptr},

@@ -20,7 +20,7 @@ struct SweepPlan {
     std::size_t dropped() const { return grid.points() - points; }
     // What makes a scenario that point.
     std::vector<Edit> edits(std::size_t index) const;
-    // "tp 4, pp 2, micro-batch 1"
+    // "tp 4, pp 2, micro_batch 1"
     QString point_name(std::size_t index) const;
 };
 

@@ -26,6 +26,19 @@ QStringList group_sizes(int devices)
     return out;
 }
 
+// Virtual stages: what a stage's layers can be cut into.
+QStringList cuts_of_a_stage(const RunView* run)
+{
+    constexpr int usual = 8; // where the layers are not known
+    int layers = usual;
+    if (run != nullptr && run->outcome != nullptr) {
+        const Job& job = run->outcome->job;
+        if (const auto* const model = std::get_if<Transformer>(&job.model.architecture))
+            layers = std::max(1, model->layers / job.strategy.pp);
+    }
+    return group_sizes(layers);
+}
+
 QStringList doubling(int from, int to, const QString& unit)
 {
     QStringList out;
@@ -44,8 +57,9 @@ const std::vector<Slider>& sliders()
         {"strategy.cp", QStringLiteral("cp")},
         {"strategy.ep", QStringLiteral("ep")},
         {"strategy.dp", QStringLiteral("dp")},
-        {"training.micro_batch", QStringLiteral("micro-batch")},
-        {"strategy.bucket_cap", QStringLiteral("bucket")},
+        {"strategy.vpp", QStringLiteral("vpp")},
+        {"training.micro_batch", QStringLiteral("micro_batch")},
+        {"strategy.bucket_cap", QStringLiteral("bucket_cap")},
     };
     return all;
 }
@@ -55,6 +69,8 @@ QStringList slider_values(const std::string& field, const RunView* run)
     // Of the cluster, not of the job, which may leave some idle: sizes that it gave up come back.
     const int devices =
         run != nullptr && run->outcome != nullptr ? run->outcome->topology->device_count() : 0;
+    if (field == "strategy.vpp")
+        return cuts_of_a_stage(run);
     if (field == "training.micro_batch")
         return doubling(1, 256, {});
     if (field == "strategy.bucket_cap") {
@@ -70,8 +86,12 @@ QStringList slider_values(const std::string& field, const RunView* run)
 
 bool slider_applies(const std::string& field, const RunView* run, const Json* given)
 {
-    return field != "strategy.ep" || given != nullptr ||
-           (run != nullptr && run->outcome != nullptr && run->outcome->job.model.is_moe());
+    const Job* const job = run != nullptr && run->outcome != nullptr ? &run->outcome->job : nullptr;
+    if (field == "strategy.ep")
+        return given != nullptr || (job != nullptr && job->model.is_moe());
+    if (field == "strategy.vpp")
+        return given != nullptr || (job != nullptr && job->strategy.pp > 1);
+    return true;
 }
 
 std::vector<Edit> slider_edits(const std::string& field, const QString& text, const Json* dp)

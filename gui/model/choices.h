@@ -24,8 +24,8 @@ const std::vector<Slider>& sliders();
 // latest outcome, whose cluster the sizes of groups divide; null before there is one.
 QStringList slider_values(const std::string& field, const RunView* run);
 
-// Whether it says anything about the job: experts are only spread where there are some. `given`:
-// what the scenario says, or null.
+// Whether it says anything about the job: experts are only spread where there are some, stages only
+// cut where there are several. `given`: what the scenario says, or null.
 bool slider_applies(const std::string& field, const RunView* run, const Json* given);
 
 // What the user did when a slider shows `text`. A number of replicas that no longer fits the other

@@ -2,6 +2,7 @@
 
 #include "sim/base/files.h"
 #include "sim/base/input_limits.h"
+#include "sim/base/json_edit.h"
 #include "sim/base/reader.h"
 #include "sim/study/inputs.h"
 
@@ -12,6 +13,9 @@ namespace trainyard::gui {
 namespace fs = std::filesystem;
 
 namespace {
+
+// Of a longer file the layout is not kept: no hand wrote it.
+constexpr std::size_t most_kept_layout = 1U << 20;
 
 const Json* find_in(const Json& root, std::string_view field)
 {
@@ -136,6 +140,7 @@ void Document::load(Json json, const std::string& file)
     saved_ = json_;
     file_ = file;
     undo_.clear();
+    emit loaded();
     emit changed();
 }
 
@@ -165,7 +170,7 @@ void Document::save(const std::string& file)
 {
     Json moved = json_;
     move_paths(moved, folder_of(file_), folder_of(file));
-    write_file(file, to_text(moved) + "\n");
+    write_file(file, text_for(moved));
     json_ = std::move(moved);
     saved_ = json_;
     file_ = file;
@@ -178,6 +183,18 @@ QString Document::title() const
     if (named())
         return QFileInfo(QString::fromStdString(file_)).fileName();
     return tr("new scenario");
+}
+
+// What the file has as text, brought up to date; of one that is gone or no longer what was read a
+// text of our own.
+std::string Document::text_for(const Json& json) const
+{
+    std::error_code ignored;
+    const std::optional<std::string> before = fs::is_regular_file(file_, ignored)
+                                                  ? read_file_up_to(file_, most_kept_layout)
+                                                  : std::nullopt;
+    const Checked<Json> read = before ? parse_json(*before, file_) : tl::unexpected(Problems{});
+    return read && *read == saved_ ? edited_json(*before, json) : to_text(json) + "\n";
 }
 
 std::optional<Diagnostic> Document::set(const std::string& field, const std::string& text,

@@ -30,7 +30,8 @@ public:
     // a text that is no JSON object, or of another kind, is a problem and changes nothing. Throws
     // WorldError.
     Problems open(const std::string& file);
-    // Writes the file whole or not at all, and goes on with it. Paths inside that are relative to
+    // Writes the file whole or not at all, in the layout and with the comments of the one it came
+    // from, and goes on with it. Paths inside that are relative to
     // the old folder are rewritten. Throws WorldError.
     void save(const std::string& file);
 
@@ -66,9 +67,12 @@ public:
 
 signals:
     void changed(); // the JSON, the file's name, or whether it is saved
+    void loaded();  // all of it, before the change is told
 
 private:
     class Change;
+
+    std::string text_for(const Json& json) const;
 
     Json json_;
     Json saved_; // as it is in the file

@@ -1,6 +1,7 @@
 #include "gui/model/form.h"
 
 #include "sim/base/fields.h"
+#include "sim/base/file_format.h"
 #include "sim/study/scenario.h"
 
 #include <fmt/core.h>
@@ -115,6 +116,8 @@ std::string FormField::takes() const
         return "JSON";
     case FieldKind::text:
         return "text";
+    case FieldKind::unknown:
+        return "nothing: no reader knows it";
     case FieldKind::group:
     case FieldKind::list:
         break;
@@ -155,6 +158,38 @@ const FormField* field_at(const FormField& root, const std::string& pointer)
         from = slash == std::string::npos ? slash : slash + 1;
     }
     return at == &root ? nullptr : at;
+}
+
+namespace {
+
+void add_unknown_keys(const FormField& form, const Json& object, const std::string& prefix,
+                      std::vector<std::string>& out)
+{
+    for (const Json::Member& member : object.members()) {
+        const std::string path = prefix + member.first;
+        const auto known = std::ranges::find(form.fields, member.first, &FormField::name);
+        if (known == form.fields.end()) {
+            if (!is_file_key(member.first))
+                out.push_back(path);
+        } else if (known->kind == FieldKind::group && member.second.is_object())
+            add_unknown_keys(*known, member.second, path + ".", out);
+        else if (known->kind == FieldKind::list && member.second.is_array()) {
+            const Json::Array& items = member.second.items();
+            for (std::size_t i = 0; i < items.size(); ++i)
+                if (items[i].is_object())
+                    add_unknown_keys(*known, items[i], path + "." + std::to_string(i) + ".", out);
+        }
+    }
+}
+
+} // namespace
+
+std::vector<std::string> unknown_keys(const FormField& root, const Json& scenario)
+{
+    std::vector<std::string> out;
+    if (scenario.is_object())
+        add_unknown_keys(root, scenario, "", out);
+    return out;
 }
 
 std::string edit_text(const Json& value)

@@ -21,8 +21,9 @@ enum class FieldKind : std::uint8_t {
     choice,
     quantity, // text with a unit
     text,
-    file, // of a model or a cluster: a path, a shipped name, or the object itself
-    json  // another list or a map, as JSON text
+    file,   // of a model or a cluster: a path, a shipped name, or the object itself
+    json,   // another list or a map, as JSON text
+    unknown // a key that no reader knows
 };
 
 struct FormField {
@@ -52,6 +53,9 @@ const FormField* find_field(const FormField& root, const std::string& field);
 
 // The field that a problem's pointer is about ("/strategy/tp"): the deepest that exists.
 const FormField* field_at(const FormField& root, const std::string& pointer);
+
+// Keys of a scenario that are no fields ("strategy.tpp"), in its order.
+std::vector<std::string> unknown_keys(const FormField& root, const Json& scenario);
 
 // A value as `--set` takes it: texts as they are, the rest as JSON.
 std::string edit_text(const Json& value);

@@ -3,6 +3,7 @@
 #include "gui/model/qt_text.h"
 #include "sim/base/units.h"
 #include "sim/report/figures.h"
+#include "sim/report/text/describe.h"
 
 #include <QCoreApplication>
 #include <cmath>
@@ -50,6 +51,7 @@ HeadlineItem step_item(const Summary& now, const Summary* before)
 {
     const Prediction& step = now.step_time;
     HeadlineItem item = item_of(figure_of("step_time_s"), now, before);
+    item.view = QStringLiteral("timeline");
     item.interval = interval_text(text_of(to_display(step.low)), text_of(to_display(step.high)));
     item.explanation += headline_text("; %1. Constants: %2.")
                             .arg(text_of(step.basis), text_of(to_name(step.grade)));
@@ -67,14 +69,19 @@ HeadlineItem rate_item(const Figure& figure, const Summary& now, const Summary* 
     return item;
 }
 
+// Of all devices; beside the interval what each of them does.
 HeadlineItem throughput_item(const Summary& now, const Summary* before)
 {
     const bool tokens = now.work() == WorkUnit::tokens;
-    const Figure& all = figure_of(tokens ? "tokens_per_s" : "samples_per_s");
-    HeadlineItem item = rate_item(
-        figure_of(tokens ? "tokens_per_s_per_gpu" : "samples_per_s_per_gpu"), now, before);
-    item.explanation = headline_text("%1 %2 on all devices")
-                           .arg(text_of(all.text(all.number(now))), text_of(all.title));
+    const Figure& each = figure_of(tokens ? "tokens_per_s_per_gpu" : "samples_per_s_per_gpu");
+    HeadlineItem item =
+        rate_item(figure_of(tokens ? "tokens_per_s" : "samples_per_s"), now, before);
+    const QString one = headline_text("%1 per %2")
+                            .arg(text_of(each.text(each.number(now))), text_of(now.device_word()));
+    item.explanation = headline_text("on all %L1 devices together; %2").arg(now.gpus).arg(one);
+    item.interval += QStringLiteral("; ") + one;
+    item.view = QStringLiteral("breakdown");
+    item.part = QStringLiteral("breakdown-time");
     return item;
 }
 
@@ -83,12 +90,19 @@ HeadlineItem mfu_item(const Summary& now, const Summary* before)
     HeadlineItem item = rate_item(figure_of("mfu"), now, before);
     item.explanation += headline_text(" in %1; HFU (with recomputation) %2")
                             .arg(text_of(to_name(now.peak_precision)), text_of(percent(now.hfu)));
+    if (now.has_usual_mfu)
+        item.interval += QStringLiteral("; ") + text_of(mfu_target.text);
+    item.view = QStringLiteral("breakdown");
+    item.part = QStringLiteral("breakdown-roofline");
     return item;
 }
 
 HeadlineItem memory_item(const Summary& now, const Summary* before)
 {
     HeadlineItem item = item_of(figure_of("peak_memory_bytes"), now, before);
+    item.name = headline_text("Peak memory, reserved");
+    item.view = QStringLiteral("breakdown");
+    item.part = QStringLiteral("breakdown-memory");
     const QString capacity = text_of(to_display(now.capacity));
     item.interval = now.fits ? headline_text("fits %1").arg(capacity)
                              : headline_text("does not fit %1").arg(capacity);
@@ -96,48 +110,83 @@ HeadlineItem memory_item(const Summary& now, const Summary* before)
     return item;
 }
 
+// How long `tokens` take, as a text.
+QString duration_of(double tokens, double tokens_per_s)
+{
+    return text_of(to_display(Seconds(tokens / tokens_per_s)));
+}
+
+// Of the whole training where it is said how long that is, else of a day.
 HeadlineItem cost_item(const Summary& now, const Summary* before, const Price& price)
 {
-    const Figure& figure = figure_of("cost_per_day");
+    const bool words = now.work() == WorkUnit::tokens;
+    const bool whole = words && price.tokens > 0;
+    const Figure& figure = figure_of(words ? "cost_per_billion_tokens" : "cost_per_day");
     const bool priced = price.per_device_hour > 0;
     HeadlineItem item = item_of(figure, now, priced ? before : nullptr);
+    item.name = whole   ? headline_text("Cost of %1 tokens").arg(text_of(count_text(price.tokens)))
+                : words ? headline_text("Cost of 10⁹ tokens")
+                        : item.name;
     if (!priced) {
         item.value = QStringLiteral("–");
-        item.interval = headline_text("no price given");
-        item.explanation = headline_text("Set what a device costs in an hour (Run > Price).");
+        item.interval = whole ? headline_text("takes %1; no price given")
+                                    .arg(duration_of(price.tokens, now.tokens_per_s))
+                              : headline_text("no price given");
+        item.explanation =
+            headline_text("Set what a device costs in an hour, and how many tokens are to be "
+                          "trained on (a click here, or Run > Price).");
         return item;
     }
     const auto money = [&](double amount) {
         return QStringLiteral("%1 %2").arg(text_of(figure.text(amount)), price.currency);
     };
-    item.value = money(price.per_device_hour * figure.number(now));
-    if (now.work() != WorkUnit::tokens)
+    constexpr double billion = 1e9;
+    const double times = whole ? price.tokens / billion : 1;
+    const double cost = times * price.per_device_hour * figure.number(now);
+    const double day = price.per_device_hour * figure_of("cost_per_day").number(now);
+    item.value = money(cost);
+    item.explanation = headline_text("%1 devices at %2 an hour, %3 a day")
+                           .arg(now.gpus)
+                           .arg(money(price.per_device_hour), money(day));
+    if (!words)
         return item;
     const Prediction& step = now.step_time;
-    const double billion = price.per_device_hour * figure_of("cost_per_billion_tokens").number(now);
-    const double low = billion * (step.low / step.value);
-    const double high = billion * (step.high / step.value);
-    item.interval = headline_text("%1 – %2 per 10⁹ tokens")
-                        .arg(text_of(figure.text(low)), text_of(figure.text(high)));
-    item.explanation =
-        headline_text("%1 devices at %2 an hour; 10⁹ tokens cost %3 (%4 – %5)")
-            .arg(now.gpus)
-            .arg(money(price.per_device_hour), money(billion), money(low), money(high));
+    const double low = cost * (step.low / step.value);
+    const double high = cost * (step.high / step.value);
+    item.interval = interval_text(text_of(figure.text(low)), text_of(figure.text(high)));
+    if (!whole)
+        return item;
+    const QString time = duration_of(price.tokens, now.tokens_per_s);
+    item.interval += headline_text("; takes %1").arg(time);
+    item.explanation += headline_text("; without failures and checkpoints, which the planner "
+                                      "counts");
     return item;
 }
 
 } // namespace
 
-std::vector<HeadlineItem> headline_of(const RunView& run, const RunView* baseline,
-                                      const Price& price)
+std::vector<HeadlineItem> headline_of(const RunView& run, const RunView* other, const Price& price)
 {
     const auto possible = [](const RunView& view) { return view.outcome && view.summary.fits; };
-    if (baseline != nullptr && !(possible(run) && possible(*baseline)))
-        baseline = nullptr;
-    const Summary* const before = baseline != nullptr ? &baseline->summary : nullptr;
+    const bool comparable = other != nullptr && possible(run) && possible(*other);
+    const Summary* const before = comparable ? &other->summary : nullptr;
     const Summary& now = run.summary;
     return {step_item(now, before), throughput_item(now, before), mfu_item(now, before),
             memory_item(now, before), cost_item(now, before, price)};
+}
+
+std::vector<StatusChip> chips_of(const RunView& run)
+{
+    const Outcome& outcome = *run.outcome;
+    const Prediction& step = outcome.step_time;
+    std::vector<StatusChip> chips{{headline_text("evidence: %1").arg(text_of(to_name(step.grade))),
+                                   StatusChip::Kind::plain, text_of(step.basis)},
+                                  {text_of(to_name(outcome.engine.network.fidelity)),
+                                   StatusChip::Kind::plain, text_of(engine_words(outcome))}};
+    if (!run.summary.fits)
+        chips.push_back({headline_text("does not fit"), StatusChip::Kind::error,
+                         headline_text("The figures are what it would be with more memory.")});
+    return chips;
 }
 
 } // namespace trainyard::gui

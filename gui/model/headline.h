@@ -16,11 +16,13 @@ enum class Trend : std::uint8_t { none, better, worse };
 struct HeadlineItem {
     QString name;
     QString value;
-    QString interval; // 90 %; empty: none is known
-    QString change;   // against the baseline; empty: no baseline, or no change
+    QString interval; // 90 %, and what is usual; empty: neither is known
+    QString change;   // against another run; empty: there is none, or no change
     Trend trend = Trend::none;
     bool impossible = false; // `interval` says why this cannot be
     QString explanation;
+    QString view; // key of the view that shows more; empty: the price
+    QString part; // key of the part of that view; empty: all of it
 
     bool operator==(const HeadlineItem&) const = default;
 };
@@ -29,13 +31,26 @@ struct HeadlineItem {
 struct Price {
     double per_device_hour = 0; // 0: not said
     QString currency = QStringLiteral("USD");
+    double tokens = 0; // of the whole training; 0: not said
 
     bool operator==(const Price&) const = default;
 };
 
-// Requires run.outcome. No change is told against a baseline without an outcome, nor where one of
-// the two does not fit: what cannot be is neither better nor worse.
-std::vector<HeadlineItem> headline_of(const RunView& run, const RunView* baseline,
-                                      const Price& price);
+// Requires run.outcome. No change is told against a run without an outcome, nor where one of the
+// two does not fit: what cannot be is neither better nor worse.
+std::vector<HeadlineItem> headline_of(const RunView& run, const RunView* other, const Price& price);
+
+// Something that is so of a whole run.
+struct StatusChip {
+    enum class Kind : std::uint8_t { plain, warning, error };
+    QString text;
+    Kind kind = Kind::plain;
+    QString explanation;
+
+    bool operator==(const StatusChip&) const = default;
+};
+
+// What the figures rest on, and how they were simulated. Requires run.outcome.
+std::vector<StatusChip> chips_of(const RunView& run);
 
 } // namespace trainyard::gui

@@ -34,6 +34,7 @@ struct SessionTable {
     std::int64_t selected_link = -1;
     double price_per_device_hour = 0;
     std::string currency = "USD";
+    double tokens = 0;
     Json explore;
     std::vector<std::string> measured;
     std::string view;
@@ -61,6 +62,7 @@ const FieldTable<SessionTable>& session_fields()
             .field("price_per_device_hour", &SessionTable::price_per_device_hour,
                    {.help = "what a device costs", .min = 0})
             .field("currency", &SessionTable::currency, {.help = "of that price"})
+            .field("tokens", &SessionTable::tokens, {.help = "of the whole training", .min = 0})
             .field("explore", &SessionTable::explore, {.help = "what is swept and pinned"})
             .field("measured", &SessionTable::measured, {.help = "files of measurements"})
             .field("view", &SessionTable::view, {.help = "the view in front"})
@@ -150,6 +152,7 @@ Json to_json(const SessionContent& content)
         table.selected_link = static_cast<std::int64_t>(selection.link->value);
     table.price_per_device_hour = content.price.per_device_hour;
     table.currency = content.price.currency.toStdString();
+    table.tokens = content.price.tokens;
     table.explore = content.explore;
     table.measured = content.measured;
     table.view = content.view;
@@ -182,7 +185,7 @@ Checked<SessionContent> session_from(const Json& json, const std::string& file)
     out.baseline_file = table.baseline_file;
     out.range = range_of(table.range_ps);
     out.selection = selection_of(table);
-    out.price = {table.price_per_device_hour, QString::fromStdString(table.currency)};
+    out.price = {table.price_per_device_hour, QString::fromStdString(table.currency), table.tokens};
     out.explore = std::move(table.explore);
     out.measured = std::move(table.measured);
     out.view = table.view;

@@ -23,6 +23,7 @@ TimeRange span_of(const StepResult& result)
 Workspace::Workspace(QObject* parent) : QObject(parent)
 {
     connect(&document_, &Document::changed, this, &Workspace::simulate);
+    connect(&document_, &Document::loaded, this, [this] { fresh_ = true; });
     connect(&live_, &LiveRun::finished, this, &Workspace::take);
     // Cancelled: the same scenario may be asked for again.
     connect(&live_, &LiveRun::stopped, this, [this] {
@@ -65,6 +66,7 @@ void Workspace::take(const std::shared_ptr<const RunView>& run)
     std::shared_ptr<const RunView> before; // freed when all have seen the new one
     if (current_) {
         before = std::exchange(run_, run);
+        keep_before(before);
         view_.begin_run(span_of(*run->outcome->result));
         view_.keep_within(static_cast<std::size_t>(run->outcome->engine.ranks),
                           run->outcome->topology->link_count());
@@ -74,6 +76,19 @@ void Workspace::take(const std::shared_ptr<const RunView>& run)
         recorded_ = run;
         emit recordedChanged();
     }
+}
+
+// The second answer of the same request, and the next of the same gesture, change nothing.
+void Workspace::keep_before(const std::shared_ptr<const RunView>& before)
+{
+    const int step = document_.undo_stack().index();
+    if (before != nullptr && before->file == run_->file)
+        return;
+    if (std::exchange(fresh_, false))
+        before_.reset();
+    else if (step != run_step_)
+        before_ = before;
+    run_step_ = step;
 }
 
 void Workspace::pin_baseline()

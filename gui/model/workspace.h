@@ -34,6 +34,12 @@ public:
     const Problems& problems() const { return problems_; }
 
     const std::shared_ptr<const RunView>& baseline() const { return baseline_; }
+    // What the latest run is held against: the baseline, without one the run before the latest
+    // step on the undo stack (a slider that is dragged makes one step). Null: there was none.
+    const std::shared_ptr<const RunView>& compared() const
+    {
+        return baseline_ != nullptr ? baseline_ : before_;
+    }
     void pin_baseline(); // the latest run
     // Once it has run; none until then. `baselineRefused` tells why it cannot.
     void pin_baseline_of(Json scenario, const std::string& file);
@@ -56,6 +62,7 @@ signals:
 private:
     void simulate();
     void take(const std::shared_ptr<const RunView>& run);
+    void keep_before(const std::shared_ptr<const RunView>& before);
     void refuse_baseline(Problems problems);
 
     Document document_;
@@ -63,6 +70,9 @@ private:
     LiveRun live_;
     std::unique_ptr<LiveRun> baseline_live_; // of a baseline that came from a file
     std::shared_ptr<const RunView> run_;
+    std::shared_ptr<const RunView> before_;
+    int run_step_ = 0;  // of the undo stack, that led to `run_`
+    bool fresh_ = true; // the document was loaded: what ran before was another
     std::shared_ptr<const RunView> recorded_;
     std::shared_ptr<const RunView> baseline_;
     Problems problems_;

@@ -75,6 +75,7 @@ FormModel::FormModel(Document& document, QObject* parent)
 {
     root_->field = &scenario_form();
     root_->add_fields();
+    known_ = root_->children.size();
     follow_document();
     connect(&document_, &Document::changed, this, &FormModel::follow_document);
 }
@@ -94,6 +95,9 @@ FormModel::Row FormModel::row_at(const QModelIndex& index) const
 
 QModelIndex FormModel::index_of(const std::string& path) const
 {
+    for (std::size_t i = known_; i < root_->children.size(); ++i)
+        if (is_at_or_below(path, root_->children[i]->path))
+            return createIndex(static_cast<int>(i), 0, root_->children[i].get());
     QModelIndex at;
     for (bool deeper = true; deeper;) {
         deeper = false;
@@ -139,6 +143,7 @@ void FormModel::follow_document()
     for (const auto& child : root_->children)
         if (child->is_list())
             fit_entries(*child);
+    fit_unknown();
     const auto tell = [this](const auto& self, const Node& node) -> void {
         if (node.children.empty())
             return;
@@ -171,6 +176,34 @@ void FormModel::fit_entries(Node& list)
         }
         endInsertRows();
     }
+}
+
+// Keys that nobody knows come last, under their whole names.
+void FormModel::fit_unknown()
+{
+    const std::vector<std::string> wanted = unknown_keys(scenario_form(), document_.json());
+    if (std::ranges::equal(wanted, unknown_, {}, {}, [](const auto& one) { return one->field; }))
+        return;
+    const auto have = static_cast<int>(root_->children.size());
+    const auto known = static_cast<int>(known_);
+    if (have > known) {
+        beginRemoveRows({}, known, have - 1);
+        root_->children.resize(known_);
+        unknown_.clear();
+        endRemoveRows();
+    }
+    if (wanted.empty())
+        return;
+    beginInsertRows({}, known, known + static_cast<int>(wanted.size()) - 1);
+    for (const std::string& path : wanted) {
+        auto field = std::make_unique<FormField>();
+        field->field = field->name = path;
+        field->kind = FieldKind::unknown;
+        field->help = "This key is no field of a scenario: correct its name, or remove it.";
+        root_->add(*field, path);
+        unknown_.push_back(std::move(field));
+    }
+    endInsertRows();
 }
 
 void FormModel::add_entry(const QModelIndex& list)
@@ -255,6 +288,8 @@ QVariant FormModel::data(const QModelIndex& index, int role) const
     }
     case field_role:
         return text_of(node.path);
+    case given_role:
+        return (node.has_value() || node.is_list()) && document_.find(node.path) != nullptr;
     case search_role: // what a filter looks at
         return text_of(node.path + " " + node.field->help);
     default:

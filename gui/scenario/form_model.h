@@ -15,7 +15,7 @@ class FormModel : public QAbstractItemModel {
 
 public:
     enum Column { name_column, value_column, takes_column, origin_column, problem_column };
-    enum Role { field_role = Qt::UserRole, search_role };
+    enum Role { field_role = Qt::UserRole, search_role, given_role };
 
     // What a row edits; null for the invisible root.
     struct Row {
@@ -62,9 +62,12 @@ private:
     const Diagnostic* problem_of(const Node& node) const;
     void follow_document();
     void fit_entries(Node& list);
+    void fit_unknown();
 
     Document& document_;
     std::unique_ptr<Node> root_;
+    std::size_t known_ = 0;                           // children of the root that are fields
+    std::vector<std::unique_ptr<FormField>> unknown_; // those after them: keys nobody knows
     Problems problems_;
 };
 

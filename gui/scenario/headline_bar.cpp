@@ -1,14 +1,15 @@
 #include "gui/scenario/headline_bar.h"
 
+#include "gui/model/qt_text.h"
+#include "gui/scenario/headline_card.h"
+#include "gui/widgets/elided.h"
 #include "gui/widgets/theme.h"
+#include "sim/report/text/describe.h"
 
 #include <QEvent>
-#include <QFocusEvent>
 #include <QHBoxLayout>
 #include <QLabel>
-#include <QPainter>
-#include <QStyleOptionFocusRect>
-#include <QToolTip>
+#include <QTimer>
 #include <QVBoxLayout>
 #include <algorithm>
 
@@ -17,54 +18,16 @@ namespace trainyard::gui {
 namespace {
 
 constexpr int card_count = 5;
+constexpr int late_after_ms = 200;
 
-// Shows what its tooltip says to the keyboard too.
-class CardBox : public QWidget {
-public:
-    CardBox() { setFocusPolicy(Qt::TabFocus); }
-
-protected:
-    void focusInEvent(QFocusEvent* event) override
-    {
-        QWidget::focusInEvent(event);
-        if (event->reason() == Qt::TabFocusReason || event->reason() == Qt::BacktabFocusReason)
-            QToolTip::showText(mapToGlobal(rect().bottomLeft()), toolTip(), this);
-        update();
-    }
-    void focusOutEvent(QFocusEvent* event) override
-    {
-        QWidget::focusOutEvent(event);
-        QToolTip::hideText();
-        update();
-    }
-    void paintEvent(QPaintEvent*) override
-    {
-        if (!hasFocus())
-            return;
-        QPainter painter(this);
-        QStyleOptionFocusRect option;
-        option.initFrom(this);
-        style()->drawPrimitive(QStyle::PE_FrameFocusRect, &option, &painter, this);
-    }
-};
-
-QLabel* label(double size, bool bold)
+template <class Label>
+Label* sized(Label* text, double size, bool bold)
 {
-    auto* const text = new QLabel;
     QFont font = text->font();
     font.setPointSizeF(font.pointSizeF() * size);
     font.setBold(bold);
     text->setFont(font);
-    text->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    text->setFocusPolicy(Qt::NoFocus);
     return text;
-}
-
-QString bottleneck_text(const Bottleneck& bottleneck)
-{
-    return QObject::tr("Bound by %1: %2")
-        .arg(QString::fromStdString(std::string(to_name(bottleneck.kind))),
-             QString::fromStdString(bottleneck.evidence));
 }
 
 void colour_text(QLabel* text, const QColor& colour)
@@ -74,29 +37,66 @@ void colour_text(QLabel* text, const QColor& colour)
     text->setPalette(palette);
 }
 
+QString bottleneck_text(const Bottleneck& bottleneck)
+{
+    return QObject::tr("Bound by %1: %2")
+        .arg(text_of(to_name(bottleneck.kind)), text_of(bottleneck.evidence));
+}
+
+QLabel* chip_label(const StatusChip& chip, const QPalette& palette)
+{
+    const SignColours colours = sign_colours(palette);
+    const QColor colour = chip.kind == StatusChip::Kind::error     ? colours.error
+                          : chip.kind == StatusChip::Kind::warning ? colours.warning
+                                                                   : colours.quiet;
+    auto* const label = sized(new QLabel(chip.text), 0.85, chip.kind == StatusChip::Kind::error);
+    label->setObjectName(QStringLiteral("chip"));
+    label->setStyleSheet(QStringLiteral("QLabel#chip { border: 1px solid %1; border-radius: 4px; "
+                                        "padding: 0px 5px; color: %1; }")
+                             .arg(colour.name()));
+    label->setToolTip(chip.explanation);
+    label->setAccessibleDescription(chip.explanation);
+    return label;
+}
+
 } // namespace
 
 HeadlineBar::HeadlineBar(Workspace& workspace, QWidget* parent)
-    : QFrame(parent), workspace_(workspace), state_(label(0.9, false))
+    : QFrame(parent),
+      workspace_(workspace),
+      title_(sized(new QLabel, 1.05, true)),
+      settings_(sized(new ElidedLabel, 0.95, false)),
+      chips_(new QHBoxLayout),
+      state_(sized(new QLabel, 0.9, false)),
+      late_(new QTimer(this))
 {
     setObjectName(QStringLiteral("headline"));
     setFrameShape(QFrame::StyledPanel);
     auto* const column = new QVBoxLayout(this);
     column->setContentsMargins(12, 6, 12, 6);
     column->setSpacing(2);
+    make_title(*column);
     auto* const row = new QHBoxLayout;
     row->setSpacing(18);
     for (int i = 0; i < card_count; ++i) {
-        cards_.push_back(add_card());
-        row->addWidget(cards_.back().box, 1);
+        cards_.push_back(new HeadlineCard);
+        row->addWidget(cards_.back(), 1);
+        connect(cards_.back(), &HeadlineCard::chosen, this, &HeadlineBar::view_wanted);
     }
     column->addLayout(row);
+    state_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    state_->setFocusPolicy(Qt::NoFocus);
     state_->setWordWrap(true);
     column->addWidget(state_);
     setAutoFillBackground(true);
     setBackgroundRole(QPalette::Base); // tells changeEvent, which shows what there is by now
 
+    late_->setSingleShot(true);
+    late_->setInterval(late_after_ms);
+    connect(late_, &QTimer::timeout, this, &HeadlineBar::follow);
+    connect(&workspace_.live(), &LiveRun::started, late_, qOverload<>(&QTimer::start));
     connect(&workspace_, &Workspace::runChanged, this, [this] {
+        late_->stop();
         follow();
         show_now();
     });
@@ -106,33 +106,36 @@ HeadlineBar::HeadlineBar(Workspace& workspace, QWidget* parent)
     follow();
 }
 
-HeadlineBar::Card HeadlineBar::add_card()
+void HeadlineBar::make_title(QBoxLayout& column)
 {
-    Card card{new CardBox, label(0.85, false), label(1.5, true), label(0.95, true),
-              label(0.85, false)};
-    auto* const column = new QVBoxLayout(card.box);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
-    column->addWidget(card.name);
     auto* const row = new QHBoxLayout;
-    row->setSpacing(8);
-    row->addWidget(card.value);
-    row->addWidget(card.change, 1, Qt::AlignBottom);
-    column->addLayout(row);
-    column->addWidget(card.interval);
-    return card;
+    row->setSpacing(10);
+    settings_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    row->addWidget(title_);
+    row->addWidget(settings_, 1);
+    chips_->setSpacing(4);
+    row->addLayout(chips_);
+    column.addLayout(row);
+}
+
+// The figures are of the scenario as it is now, and can be.
+bool HeadlineBar::is_current() const
+{
+    return workspace_.current() && !has_errors(workspace_.problems());
 }
 
 void HeadlineBar::follow()
 {
     // What cannot run has figures of another scenario: they are no answer to the baseline.
-    const RunView* const baseline =
-        has_errors(workspace_.problems()) ? nullptr : workspace_.baseline().get();
+    const RunView* const other =
+        has_errors(workspace_.problems()) ? nullptr : workspace_.compared().get();
     std::vector<HeadlineItem> items(card_count);
     if (workspace_.run() != nullptr)
-        items = headline_of(*workspace_.run(), baseline, workspace_.price());
+        items = headline_of(*workspace_.run(), other, workspace_.price());
     for (std::size_t i = 0; i < cards_.size(); ++i)
-        show_item(cards_[i], items[i]);
+        cards_[i]->show_item(items[i], is_current());
+    show_title();
+    show_chips();
     show_state();
 }
 
@@ -141,36 +144,47 @@ void HeadlineBar::show_now()
 {
     if (!isVisible())
         return;
-    for (const Card& card : cards_)
-        card.box->layout()->activate();
+    for (HeadlineCard* const card : cards_)
+        card->layout()->activate();
     layout()->activate();
     repaint();
 }
 
-void HeadlineBar::show_item(const Card& card, const HeadlineItem& item)
+void HeadlineBar::show_title()
 {
     const SignColours colours = sign_colours(palette());
-    card.name->setText(item.name);
-    card.value->setText(item.value.isEmpty() ? QStringLiteral("–") : item.value);
-    card.interval->setText(item.interval);
-    QString change = item.change;
-    if (item.trend != Trend::none)
-        change += item.trend == Trend::better ? tr(" better") : tr(" worse");
-    card.change->setText(change);
-    colour_text(card.name, colours.quiet);
-    colour_text(card.interval, item.impossible ? colours.error : colours.quiet);
-    QFont font = card.interval->font();
-    font.setBold(item.impossible);
-    card.interval->setFont(font);
-    colour_text(card.change, item.trend == Trend::better  ? colours.better
-                             : item.trend == Trend::worse ? colours.worse
-                                                          : palette().color(QPalette::WindowText));
-    const bool possible = workspace_.current() && !has_errors(workspace_.problems());
-    colour_text(card.value, possible ? palette().color(QPalette::WindowText) : colours.quiet);
-    card.box->setToolTip(item.explanation);
-    card.box->setAccessibleDescription(item.explanation);
-    card.box->setAccessibleName(
-        QStringList{item.name, item.value, item.interval, change}.join(QStringLiteral(", ")));
+    const RunView* const run = workspace_.run().get();
+    title_->setText(run != nullptr ? text_of(job_title(*run->outcome)) : QString());
+    settings_->set_text(run != nullptr ? text_of(job_settings(*run->outcome)) : QString());
+    colour_text(title_, is_current() ? palette().color(QPalette::WindowText) : colours.quiet);
+    colour_text(settings_, colours.quiet);
+}
+
+void HeadlineBar::show_chips()
+{
+    while (QLayoutItem* const item = chips_->takeAt(0)) {
+        delete item->widget();
+        delete item;
+    }
+    if (workspace_.run() == nullptr)
+        return;
+    std::vector<StatusChip> chips = chips_of(*workspace_.run());
+    if (!workspace_.current())
+        chips.insert(chips.begin(),
+                     {workspace_.live().busy() ? tr("simulating") : tr("of before"),
+                      StatusChip::Kind::warning, tr("The figures are of an earlier scenario.")});
+    else if (workspace_.compared() != nullptr)
+        chips.insert(
+            chips.begin(),
+            {workspace_.baseline() != nullptr ? tr("against the baseline")
+                                              : tr("against the run before"),
+             StatusChip::Kind::plain,
+             workspace_.baseline() != nullptr
+                 ? tr("Changes are against the pinned baseline (Run > Forget the baseline).")
+                 : tr("Changes are against the run before the last change; Run > Pin as baseline "
+                      "keeps one.")});
+    for (const StatusChip& chip : chips)
+        chips_->addWidget(chip_label(chip, palette()));
 }
 
 void HeadlineBar::show_state()
@@ -189,7 +203,7 @@ void HeadlineBar::write_state()
     colour_text(state_, possible ? colours.quiet : colours.error);
     state_->setText(possible ? meaning() : verdict(*first));
     auto* const column = static_cast<QVBoxLayout*>(layout());
-    const int place = possible ? column->count() - 1 : 0;
+    const int place = possible ? column->count() - 1 : 1; // below the title
     if (column->indexOf(state_) == place)
         return;
     column->removeWidget(state_);
@@ -208,9 +222,9 @@ QString HeadlineBar::meaning() const
 
 QString HeadlineBar::verdict(const Diagnostic& error) const
 {
-    QString text = QString::fromStdString(error.message);
+    QString text = text_of(error.message);
     if (!error.pointer.empty())
-        text = QString::fromStdString(error.pointer) + QStringLiteral(": ") + text;
+        text = text_of(error.pointer) + QStringLiteral(": ") + text;
     if (workspace_.current())
         return tr("%1 (the figures are what it would be with more memory)").arg(text);
     return workspace_.run() != nullptr

@@ -1,14 +1,19 @@
 #pragma once
 
-// The figures that are always in sight.
+// The figures that are always in sight, below what they are of.
 
 #include "gui/model/workspace.h"
 
 #include <QFrame>
 
+class QBoxLayout;
 class QLabel;
+class QTimer;
 
 namespace trainyard::gui {
+
+class ElidedLabel;
+class HeadlineCard;
 
 class HeadlineBar : public QFrame {
     Q_OBJECT
@@ -16,32 +21,34 @@ class HeadlineBar : public QFrame {
 public:
     explicit HeadlineBar(Workspace& workspace, QWidget* parent = nullptr);
 
+signals:
+    // Where more is told of a figure; without a view: what devices cost.
+    void view_wanted(const QString& view, const QString& part);
+
 protected:
     void changeEvent(QEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
 
 private:
-    struct Card {
-        QWidget* box;
-        QLabel* name;
-        QLabel* value;
-        QLabel* change;
-        QLabel* interval;
-    };
-
-    Card add_card();
+    void make_title(QBoxLayout& column);
     void follow();
     void show_now();
-    void show_item(const Card& card, const HeadlineItem& item);
+    void show_title();
+    void show_chips();
     void show_state();
     void write_state();
+    bool is_current() const;
     QString meaning() const;
     QString verdict(const Diagnostic& error) const;
     void fit_state();
 
     Workspace& workspace_;
-    std::vector<Card> cards_;
+    QLabel* title_;
+    ElidedLabel* settings_;
+    QBoxLayout* chips_;
+    std::vector<HeadlineCard*> cards_;
     QLabel* state_;
+    QTimer* late_; // a run that takes long enough for its absence to be seen
 };
 
 } // namespace trainyard::gui

@@ -2,7 +2,9 @@
 
 #include "gui/model/choices.h"
 #include "gui/scenario/form_delegate.h"
+#include "gui/scenario/form_filter.h"
 #include "gui/scenario/form_model.h"
+#include "gui/scenario/json_view.h"
 #include "gui/scenario/stepper.h"
 #include "gui/widgets/elided.h"
 #include "gui/widgets/theme.h"
@@ -13,20 +15,31 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QShortcut>
-#include <QSortFilterProxyModel>
+#include <QStackedWidget>
+#include <QTabBar>
 #include <QToolButton>
 #include <QTreeView>
 #include <QVBoxLayout>
+#include <algorithm>
 
 namespace trainyard::gui {
+
+namespace {
+
+constexpr int hint_lines = 3;
+
+} // namespace
 
 ScenarioPanel::ScenarioPanel(Workspace& workspace, QWidget* parent)
     : Panel(parent),
       workspace_(workspace),
       form_(new FormModel(workspace.document(), this)),
-      filtered_(new QSortFilterProxyModel(this)),
+      filtered_(new FormFilter(this)),
+      tabs_(new QTabBar),
+      json_(new JsonView(workspace)),
       tree_(new QTreeView),
       filter_(new QLineEdit),
+      only_given_(new QToolButton),
       hint_(new QLabel),
       add_(new QToolButton),
       remove_(new QToolButton),
@@ -36,11 +49,17 @@ ScenarioPanel::ScenarioPanel(Workspace& workspace, QWidget* parent)
     auto* const column = new QVBoxLayout(this);
     column->setContentsMargins(8, 8, 8, 8);
     column->addWidget(make_steppers());
-    column->addWidget(filter_);
-    column->addWidget(make_tree(), 1);
-    column->addWidget(hint_);
-    column->addWidget(make_buttons());
-    hint_->setWordWrap(true);
+    auto* const pages = new QStackedWidget;
+    pages->addWidget(make_fields());
+    pages->addWidget(json_);
+    tabs_->addTab(tr("Fields"));
+    tabs_->addTab(tr("JSON"));
+    tabs_->setDrawBase(false);
+    tabs_->setExpanding(false);
+    tabs_->setAccessibleName(tr("fields or JSON"));
+    connect(tabs_, &QTabBar::currentChanged, pages, &QStackedWidget::setCurrentIndex);
+    column->addWidget(tabs_);
+    column->addWidget(pages, 1);
 
     connect(&workspace_.document(), &Document::changed, this, &ScenarioPanel::follow_document);
     connect(&workspace_, &Workspace::runChanged, this, &ScenarioPanel::follow);
@@ -70,12 +89,37 @@ QWidget* ScenarioPanel::make_steppers()
                                   dragging ? Gesture::continuing : Gesture::single);
                     moving_ = false;
                 });
+        connect(stepper, &Stepper::let_go, this, &ScenarioPanel::let_go);
         steppers_.push_back(stepper);
         column->addWidget(stepper);
     }
     blocked_->setFixedHeight(fontMetrics().lineSpacing());
     column->addWidget(blocked_);
     return box;
+}
+
+bool ScenarioPanel::dragging() const
+{
+    return std::ranges::any_of(steppers_, &Stepper::dragging);
+}
+
+QWidget* ScenarioPanel::make_fields()
+{
+    auto* const page = new QWidget;
+    auto* const column = new QVBoxLayout(page);
+    column->setContentsMargins(0, 0, 0, 0);
+    QWidget* const tree = make_tree();
+    auto* const finding = new QHBoxLayout;
+    finding->addWidget(filter_, 1);
+    finding->addWidget(only_given_);
+    column->addLayout(finding);
+    column->addWidget(tree, 1);
+    column->addWidget(hint_);
+    column->addWidget(make_buttons());
+    hint_->setWordWrap(true);
+    hint_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
+    hint_->setFixedHeight(hint_lines * fontMetrics().lineSpacing()); // no row moves for a help
+    return page;
 }
 
 QWidget* ScenarioPanel::make_tree()
@@ -88,9 +132,14 @@ QWidget* ScenarioPanel::make_tree()
     connect(find, &QShortcut::activated, filter_, qOverload<>(&QLineEdit::setFocus));
 
     filtered_->setSourceModel(form_);
-    filtered_->setRecursiveFilteringEnabled(true);
-    filtered_->setFilterCaseSensitivity(Qt::CaseInsensitive);
-    filtered_->setFilterRole(FormModel::search_role);
+    only_given_->setText(tr("Only what is set"));
+    only_given_->setCheckable(true);
+    only_given_->setToolTip(tr("Show only the fields that the scenario gives"));
+    connect(only_given_, &QToolButton::toggled, this, [this](bool only) {
+        filtered_->set_only_given(only);
+        if (only)
+            tree_->expandAll();
+    });
     connect(filter_, &QLineEdit::textChanged, this, [this](const QString& text) {
         filtered_->setFilterFixedString(text);
         if (!text.isEmpty())
@@ -144,8 +193,15 @@ QWidget* ScenarioPanel::make_buttons()
     row->addStretch(1);
     row->addWidget(reset_);
     connect(add_, &QToolButton::clicked, this, &ScenarioPanel::add_perturbation);
-    connect(remove_, &QToolButton::clicked, this, [this] { form_->remove_entry(current()); });
-    connect(reset_, &QToolButton::clicked, this, [this] { form_->reset(current()); });
+    // First an editor that is open ends: it would give back what is taken away.
+    connect(remove_, &QToolButton::clicked, this, [this] {
+        tree_->setFocus();
+        form_->remove_entry(current());
+    });
+    connect(reset_, &QToolButton::clicked, this, [this] {
+        tree_->setFocus();
+        form_->reset(current());
+    });
     follow_selection();
     return box;
 }
@@ -181,6 +237,9 @@ void ScenarioPanel::follow_selection()
     remove_->setEnabled(row.entry >= 0);
     reset_->setEnabled(row.field != nullptr && row.entry < 0 && !row.field->required &&
                        workspace_.document().find(row.path) != nullptr);
+    reset_->setText(row.field != nullptr && row.field->kind == FieldKind::unknown
+                        ? tr("Remove the key")
+                        : tr("Back to default"));
     hint_->setPalette(palette());
     hint_->setText(row.field != nullptr ? QString::fromStdString(row.field->help) : QString());
 }
@@ -191,6 +250,7 @@ void ScenarioPanel::follow_document()
         moved_.reset();
         brought_.clear();
     }
+    filtered_->follow();
     follow();
 }
 
@@ -265,6 +325,10 @@ void ScenarioPanel::go_to(const std::string& pointer)
 {
     std::string path = pointer.empty() ? pointer : pointer.substr(1);
     std::replace(path.begin(), path.end(), '/', '.');
+    if (tabs_->currentIndex() > 0) {
+        json_->go_to(pointer);
+        return;
+    }
     filter_->clear();
     const QModelIndex at = filtered_->mapFromSource(form_->index_of(path));
     if (!at.isValid())

@@ -8,8 +8,8 @@
 #include <map>
 
 class QLabel;
+class QTabBar;
 class QLineEdit;
-class QSortFilterProxyModel;
 class QToolButton;
 class QTreeView;
 
@@ -17,6 +17,8 @@ namespace trainyard::gui {
 
 class ElidedLabel;
 class FormModel;
+class FormFilter;
+class JsonView;
 class Stepper;
 
 class ScenarioPanel : public Panel {
@@ -32,6 +34,11 @@ public:
 
     // Shows the field that a problem points to ("/strategy/tp") and begins to edit it.
     void go_to(const std::string& pointer);
+    // Whether the hand is on a slider.
+    bool dragging() const;
+
+signals:
+    void let_go();
 
 protected:
     void changeEvent(QEvent* event) override;
@@ -39,6 +46,7 @@ protected:
 private:
     QWidget* make_steppers();
     QWidget* make_tree();
+    QWidget* make_fields();
     QWidget* make_buttons();
     void follow();
     void follow_document();
@@ -52,9 +60,12 @@ private:
 
     Workspace& workspace_;
     FormModel* form_;
-    QSortFilterProxyModel* filtered_;
+    FormFilter* filtered_;
+    QTabBar* tabs_; // fields, JSON
+    JsonView* json_;
     QTreeView* tree_;
     QLineEdit* filter_;
+    QToolButton* only_given_;
     QLabel* hint_;
     QToolButton* add_;
     QToolButton* remove_;

@@ -37,7 +37,7 @@ Stepper::Stepper(const QString& name, const QString& help, QWidget* parent)
         button->setFocusPolicy(Qt::NoFocus); // the slider's arrow keys do the same
     }
     name_->setBuddy(slider_);
-    name_->setMinimumWidth(fontMetrics().horizontalAdvance(QStringLiteral("micro-batch  ")));
+    name_->setMinimumWidth(fontMetrics().horizontalAdvance(QStringLiteral("micro_batch  ")));
     value_->setMinimumWidth(fontMetrics().horizontalAdvance(QStringLiteral("1024 MiB ")));
     value_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
 
@@ -56,7 +56,13 @@ Stepper::Stepper(const QString& name, const QString& help, QWidget* parent)
         show_value();
         emit chosen(value(), slider_->isSliderDown());
     });
+    connect(slider_, &QSlider::sliderReleased, this, &Stepper::let_go);
     setFocusProxy(slider_);
+}
+
+bool Stepper::dragging() const
+{
+    return slider_->isSliderDown();
 }
 
 void Stepper::set_values(const QStringList& values, const QString& current)

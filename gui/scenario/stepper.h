@@ -21,6 +21,7 @@ public:
     // that is larger, other texts at the end.
     void set_values(const QStringList& values, const QString& current);
     QString value() const;
+    bool dragging() const; // the hand is on the slider
     // Why the value cannot be: its colour and tool tip; empty: it can.
     void set_problem(const QString& problem);
 
@@ -30,6 +31,7 @@ protected:
 signals:
     // By the user only. `dragging`: the hand is still on the slider.
     void chosen(const QString& value, bool dragging);
+    void let_go(); // the hand left the slider
 
 private:
     void step(int by);

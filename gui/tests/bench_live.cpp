@@ -7,6 +7,7 @@
 #include "gui/app/main_window.h"
 #include "gui/model/choices.h"
 #include "gui/scenario/headline_bar.h"
+#include "gui/tests/answer_times.h"
 #include "sim/base/freed_memory.h"
 
 #include <fmt/core.h>
@@ -28,30 +29,6 @@ double milliseconds(const QElapsedTimer& timer)
 {
     return static_cast<double>(timer.nsecsElapsed()) * 1e-6;
 }
-
-// Measures how long its thread handles one event.
-class TimedApplication : public QApplication {
-public:
-    using QApplication::QApplication;
-
-    bool notify(QObject* receiver, QEvent* event) override
-    {
-        if (inside_ || receiver->thread() != thread())
-            return QApplication::notify(receiver, event);
-        inside_ = true;
-        QElapsedTimer timer;
-        timer.start();
-        const bool handled = QApplication::notify(receiver, event);
-        longest = std::max(longest, milliseconds(timer));
-        inside_ = false;
-        return handled;
-    }
-
-    double longest = 0;
-
-private:
-    bool inside_ = false;
-};
 
 // When the headline has been painted first since the run was answered.
 class PaintWatch : public QObject {
@@ -116,7 +93,7 @@ struct Measured {
 class Bench {
 public:
     // `view`: beside the scenario; empty: none.
-    Bench(TimedApplication& application, const std::string& file, const QString& view)
+    Bench(Timed<QApplication>& application, const std::string& file, const QString& view)
         : application_(application), window_({autosave_.path().toStdString(), false})
     {
         window_.resize(1600, 1000);
@@ -168,12 +145,12 @@ private:
     void make(const Move& move, Next next, Measured& out)
     {
         Workspace& workspace = window_.workspace();
-        application_.longest = 0;
+        application_.times().forget();
         QElapsedTimer timer;
         timer.start();
         watch_.begin();
         slider(move.slider)->setValue(move.position);
-        application_.longest = milliseconds(timer);
+        const double asked = milliseconds(timer);
         while (!workspace.current() && workspace.live().busy())
             QApplication::processEvents(QEventLoop::WaitForMoreEvents);
         if (!workspace.current()) {
@@ -185,7 +162,7 @@ private:
         out.times.push_back(*watch_.painted);
         if (next == Next::settled)
             settle();
-        out.blocked = std::max(out.blocked, application_.longest);
+        out.blocked = std::max({out.blocked, asked, application_.times().longest_ms()});
     }
 
     void settle()
@@ -195,7 +172,7 @@ private:
         QApplication::processEvents();
     }
 
-    TimedApplication& application_;
+    Timed<QApplication>& application_;
     QTemporaryDir autosave_;
     MainWindow window_;
     PaintWatch watch_{window_.workspace()};
@@ -218,7 +195,7 @@ int main(int argc, char** argv)
 {
     keep_freed_memory(); // as the program does
     qputenv("QT_QPA_PLATFORM", "offscreen");
-    TimedApplication application(argc, argv);
+    Timed<QApplication> application(argc, argv);
     std::vector<std::string> files(argv + 1, argv + argc);
     if (files.empty())
         files = {"scenarios/llama3-70b-h100-64.json", "scenarios/llama3-405b-h100-16k.json"};

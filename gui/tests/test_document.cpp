@@ -19,6 +19,7 @@ private slots:
     void resettingTakesEmptyObjectsAlong();
     void pathsStayRightWhereAScenarioIsSavedElsewhere();
     void undoneStepsFindTheirFilesFromAnotherFolder();
+    void savingKeepsTheLayoutOfTheFile();
     void whatCannotBeReadChangesNothing();
     void aBaselineThatCannotRunIsTold();
 };
@@ -110,6 +111,33 @@ void TestDocument::undoneStepsFindTheirFilesFromAnotherFolder()
     document.undo_stack().undo();
     QCOMPARE(test::text_at(document, "topology"), std::string("topo.json"));
     QVERIFY(runs());
+}
+
+void TestDocument::savingKeepsTheLayoutOfTheFile()
+{
+    const QTemporaryDir folder;
+    const std::string file = folder.filePath("own.json").toStdString();
+    std::string text = read_file(eight);
+    text.insert(text.find('{') + 1, "\n  // the first of a series");
+    write_file(file, text);
+    Document document;
+    QVERIFY(document.open(file).empty());
+    QVERIFY(!document.set("training.global_batch", "96"));
+    document.save(file);
+    const std::string after = read_file(file);
+    QVERIFY(after.find("// the first of a series") != std::string::npos);
+    const auto lines = [](const std::string& all) {
+        return QString::fromStdString(all).split('\n');
+    };
+    QCOMPARE(lines(after).size(), lines(text).size());
+    int changed = 0;
+    for (qsizetype i = 0; i < lines(text).size(); ++i)
+        changed += lines(after)[i] == lines(text)[i] ? 0 : 1;
+    QCOMPARE(changed, 1);
+    // Changed by somebody else meanwhile, it is written as we do.
+    write_file(file, "{\"format\": \"trainyard.scenario/1\"}");
+    document.save(file);
+    QVERIFY(*read_json_file(file) == document.json());
 }
 
 void TestDocument::whatCannotBeReadChangesNothing()

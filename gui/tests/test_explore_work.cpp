@@ -137,7 +137,7 @@ void TestExploreWork::rangesAreChosenByBoxesAndSliders()
     QVERIFY(at().swept);
     QWidget* slider = nullptr;
     for (QWidget* const widget : ranges->findChildren<QWidget*>())
-        if (widget->accessibleName() == QStringLiteral("range of ZeRO stage"))
+        if (widget->accessibleName() == QStringLiteral("range of zero"))
             slider = widget;
     QVERIFY(slider != nullptr && slider->isVisible());
     QTest::keyClick(slider, Qt::Key_End);

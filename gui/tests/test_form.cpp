@@ -1,5 +1,6 @@
 // Sliders and the form of all fields by keyboard and mouse, without a display.
 
+#include "gui/scenario/form_model.h"
 #include "gui/scenario/scenario_panel.h"
 #include "gui/scenario/stepper.h"
 #include "gui/tests/window_test.h"
@@ -28,6 +29,9 @@ private slots:
     void whatIsAddedIsSeenInSpiteOfAFilter();
     void anErrorMovesNoSlider();
     void theMoveThatBroughtAProblemIsToBlame();
+    void onlyWhatIsSetCanBeShown();
+    void aKeyThatNobodyKnowsIsShownAndRemoved();
+    void helpsOfAnyLengthMoveNothing();
 
 private:
     bool settled()
@@ -47,6 +51,13 @@ private:
         QVERIFY(settled());
     }
     QTreeView& tree() { return *panel_->findChild<QTreeView*>(); }
+    QToolButton& button(const QString& text)
+    {
+        for (QToolButton* const one : panel_->findChildren<QToolButton*>())
+            if (one->text() == text)
+                return *one;
+        qFatal("no such button: %s", qPrintable(text));
+    }
     QString blocked() { return panel_->findChild<ElidedLabel*>()->text(); }
 
     std::unique_ptr<Workspace> workspace_;
@@ -200,6 +211,70 @@ void TestForm::theMoveThatBroughtAProblemIsToBlame()
     QVERIFY(settled());
     QVERIFY(has_errors(workspace_->problems()));
     QVERIFY(blocked().isEmpty()); // the form's
+}
+
+void TestForm::onlyWhatIsSetCanBeShown()
+{
+    const auto rows = [&] {
+        QStringList out;
+        for (QModelIndex at = tree().model()->index(0, 0); at.isValid(); at = tree().indexBelow(at))
+            if (!tree().model()->hasChildren(at))
+                out << at.data(FormModel::field_role).toString();
+        return out;
+    };
+    QTest::mouseClick(&button(QStringLiteral("Only what is set")), Qt::LeftButton);
+    QVERIFY(rows().contains(QStringLiteral("training.global_batch")));
+    QVERIFY(!rows().contains(QStringLiteral("strategy.vpp")));
+    QVERIFY(workspace_->document().set("strategy.vpp", "2") == std::nullopt);
+    tree().expandAll();
+    QVERIFY(rows().contains(QStringLiteral("strategy.vpp")));
+    workspace_->document().reset("strategy.vpp");
+    QVERIFY(!rows().contains(QStringLiteral("strategy.vpp")));
+    QTest::mouseClick(&button(QStringLiteral("Only what is set")), Qt::LeftButton);
+    tree().expandAll();
+    QVERIFY(rows().contains(QStringLiteral("strategy.vpp")));
+}
+
+void TestForm::aKeyThatNobodyKnowsIsShownAndRemoved()
+{
+    Json json = workspace_->document().json();
+    json["strategy"]["tpp"] = 4;
+    json["notes"] = Json::object();
+    workspace_->document().replace(json, QStringLiteral("typed"));
+    QVERIFY(settled());
+    QVERIFY(has_errors(workspace_->problems()));
+    for (const char* key : {"/strategy/tpp", "/notes"}) {
+        panel_->go_to(key);
+        if (auto* const editor = tree().viewport()->findChild<QLineEdit*>())
+            QTest::keyClick(editor, Qt::Key_Escape);
+        const QModelIndex at = tree().currentIndex();
+        QCOMPARE(at.siblingAtColumn(FormModel::name_column).data().toString(),
+                 QString::fromLatin1(key + 1).replace('/', '.'));
+        QVERIFY(button(QStringLiteral("Remove the key")).isEnabled());
+        QTest::mouseClick(&button(QStringLiteral("Remove the key")), Qt::LeftButton);
+        QVERIFY(workspace_->document().find(
+                    QString::fromLatin1(key + 1).replace('/', '.').toStdString()) == nullptr);
+    }
+    QVERIFY(settled());
+    const Problems& left = workspace_->problems();
+    QVERIFY2(!has_errors(left), left.empty() ? "" : left.front().message.c_str());
+    QVERIFY(workspace_->document().find("strategy.tpp") == nullptr);
+    QVERIFY(workspace_->document().find("notes") == nullptr);
+    workspace_->document().undo_stack().undo();
+    QVERIFY(workspace_->document().find("notes") != nullptr);
+}
+
+void TestForm::helpsOfAnyLengthMoveNothing()
+{
+    const QRect before = tree().geometry();
+    for (const char* field : {"/training/global_batch", "/training/recompute_modules", "/run/fold"})
+    {
+        panel_->go_to(field);
+        if (auto* const editor = tree().viewport()->findChild<QLineEdit*>())
+            QTest::keyClick(editor, Qt::Key_Escape);
+        QCoreApplication::processEvents();
+        QCOMPARE(tree().geometry(), before);
+    }
 }
 
 TRAINYARD_WINDOW_TEST(TestForm, QApplication)

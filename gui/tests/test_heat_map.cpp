@@ -67,3 +67,13 @@ TEST_CASE("copies within one GPU do not stretch the scale, and a sound matrix sa
     CHECK(map.is_self({2, 2}));
     CHECK(map.findings().front().startsWith("no slow link"));
 }
+
+TEST_CASE("pairs that nobody would tell apart look alike")
+{
+    auto close = matrix(8, 0.994); // 378 beside 380 GB/s
+    const HeatMap map(close);
+    CHECK(map.share(380) - map.share(378) < 0.1);
+    CHECK(map.share(380) == 1.0);
+    const HeatMap far(matrix(8, 0.2));
+    CHECK(far.share(76) == 0.0);
+}

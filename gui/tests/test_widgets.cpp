@@ -1,9 +1,13 @@
 // What views are made of: lines, tables and fills, each alone.
 
+#include "gui/model/qt_text.h"
 #include "gui/tests/window_test.h"
 #include "gui/widgets/elided.h"
 #include "gui/widgets/panel.h"
 #include "gui/widgets/theme.h"
+
+#include <array>
+#include <cmath>
 
 using namespace trainyard;
 using namespace trainyard::gui;
@@ -25,6 +29,29 @@ double contrast(const QColor& one, const QColor& other)
     return std::max(a, b) / std::min(a, b);
 }
 
+// In CIELAB (1976): about 2 can just be seen.
+std::array<double, 3> lab(const QColor& colour)
+{
+    const auto linear = [](double x) {
+        return x <= 0.04045 ? x / 12.92 : std::pow((x + 0.055) / 1.055, 2.4);
+    };
+    const auto root = [](double t) { return t > 0.008856 ? std::cbrt(t) : 7.787 * t + 16.0 / 116; };
+    const double r = linear(colour.redF());
+    const double g = linear(colour.greenF());
+    const double b = linear(colour.blueF());
+    const double x = root((0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.9505);
+    const double y = root(0.2126 * r + 0.7152 * g + 0.0722 * b);
+    const double z = root((0.0193 * r + 0.1192 * g + 0.9505 * b) / 1.089);
+    return {116 * y - 16, 500 * (x - y), 200 * (y - z)};
+}
+
+double difference(const QColor& one, const QColor& other)
+{
+    const auto a = lab(one);
+    const auto b = lab(other);
+    return std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
+}
+
 } // namespace
 
 class TestWidgets : public QObject {
@@ -35,6 +62,7 @@ private slots:
     void tablesAreQuotedAsCsvWantsIt();
     void inkCanBeReadOnEveryFill();
     void plainFillsStandOutInTheDark();
+    void kindsAreToldApartByTheirColours();
 };
 
 void TestWidgets::aLongLineEndsInAnEllipsis()
@@ -78,6 +106,18 @@ void TestWidgets::plainFillsStandOutInTheDark()
             QVERIFY(fill.hatch != Hatch::none ||
                     contrast(colour_of(fill, palette), palette.color(behind)) >= 2);
     }
+}
+
+void TestWidgets::kindsAreToldApartByTheirColours()
+{
+    for (std::size_t one = 0; one < time_kind_count; ++one)
+        for (std::size_t other = 0; other < one; ++other) {
+            const QColor a(text_of(fill_of(static_cast<TimeKind>(one)).colour));
+            const QColor b(text_of(fill_of(static_cast<TimeKind>(other)).colour));
+            const bool grey = a.hsvSaturation() <= 0 || b.hsvSaturation() <= 0; // no work
+            QVERIFY2(grey || difference(a, b) > 24,
+                     qPrintable(QStringLiteral("%1 %2").arg(one).arg(other)));
+        }
 }
 
 TRAINYARD_WINDOW_TEST(TestWidgets, QApplication)

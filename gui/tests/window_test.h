@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include "gui/tests/answer_times.h"
+
 #include <QApplication>
 #include <QTest>
 #include <string>
@@ -24,10 +26,14 @@ struct WindowTest {
 template <typename Tests, typename Application>
 int run_window_test(int argc, char** argv)
 {
-    Application application(argc, argv);
+    Timed<Application> application(argc, argv);
     QCoreApplication::setAttribute(Qt::AA_Use96Dpi); // as QTEST_MAIN does
     Tests tests;
-    return QTest::qExec(&tests, argc, argv);
+    const int failures = QTest::qExec(&tests, argc, argv);
+    if (qEnvironmentVariableIsSet("TRAINYARD_ANSWER_TIMES"))
+        qInfo("longest without an answer: %.1f ms (%s)", application.times().longest_ms(),
+              application.times().of().constData());
+    return failures;
 }
 
 } // namespace trainyard::gui

@@ -10,6 +10,23 @@
 
 namespace trainyard::gui {
 
+namespace {
+
+// Out of the window it lies over its middle, smaller than the window: what it was taken from is
+// seen to be free.
+void float_or_dock(QDockWidget& dock)
+{
+    dock.setFloating(!dock.isFloating());
+    if (!dock.isFloating())
+        return;
+    const QWidget& window = *dock.parentWidget();
+    dock.resize(dock.size().boundedTo(window.size() * 3 / 4));
+    const QSize rest = (window.size() - dock.size()) / 2;
+    dock.move(window.mapToGlobal(QPoint(rest.width(), rest.height())));
+}
+
+} // namespace
+
 DockTitle::DockTitle(QDockWidget& dock, Panel* panel)
     : QWidget(&dock), dock_(dock), panel_(panel), row_(new QHBoxLayout(this))
 {
@@ -29,8 +46,7 @@ DockTitle::DockTitle(QDockWidget& dock, Panel* panel)
     }
     QToolButton* const floats =
         add_button(QStringLiteral("\u2750"), tr("Take %1 out of the window, or put it back"));
-    connect(floats, &QToolButton::clicked, &dock,
-            [&dock] { dock.setFloating(!dock.isFloating()); });
+    connect(floats, &QToolButton::clicked, &dock, [&dock] { float_or_dock(dock); });
     QToolButton* const closes = add_button(QStringLiteral("\u00d7"), tr("Close %1 (Ctrl+W)"));
     connect(closes, &QToolButton::clicked, &dock, &QDockWidget::close);
 }

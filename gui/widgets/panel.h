@@ -42,6 +42,9 @@ public:
     // What is exported and shown as tables by itself: a view of several charts names them.
     virtual std::vector<Panel*> parts() { return {this}; }
 
+    // Brings that part to the fore; empty: all of them.
+    virtual void show_part(const QString& key) { Q_UNUSED(key) }
+
     // Whether a picture is still being made; pictures without a display wait for it.
     virtual bool busy() const { return false; }
     // Ends what makes it busy; the view says that it was cancelled.

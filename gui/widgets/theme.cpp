@@ -9,6 +9,7 @@
 #include <QPixmap>
 #include <QProxyStyle>
 #include <QScrollBar>
+#include <QStyleHints>
 #include <QStyleOption>
 #include <QWheelEvent>
 #include <cmath>
@@ -176,6 +177,17 @@ double luminance(const QColor& colour)
 }
 
 } // namespace
+
+Theme system_theme()
+{
+#if QT_VERSION >= QT_VERSION_CHECK(6, 5, 0)
+    return QGuiApplication::styleHints()->colorScheme() == Qt::ColorScheme::Dark ? Theme::dark
+                                                                                 : Theme::light;
+#else
+    static const Theme first = theme_of(QGuiApplication::palette());
+    return first;
+#endif
+}
 
 QPalette palette_of(Theme theme)
 {

@@ -13,6 +13,10 @@ namespace trainyard::gui {
 
 enum class Theme : std::uint8_t { light, dark };
 
+// What the desktop wants. Asked before a theme is applied it is right with every Qt; later Qt 6.5
+// or newer is needed, older ones go on to say what they said first.
+Theme system_theme();
+
 QPalette palette_of(Theme theme);
 
 // Fusion with that palette; every widget is told. The wheel changes no value without the focus.

@@ -1,5 +1,7 @@
 #include "sim/base/fields.h"
 
+#include "sim/base/file_format.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,8 +26,7 @@ bool check_keys(const Reader& reader,
     std::size_t unknown = 0;
     for (const Json::Member& member : reader.node().members()) {
         const bool known = std::find(names.begin(), names.end(), member.first) != names.end();
-        if (!known && member.first != "format" && member.first != "$schema" &&
-            ++unknown <= most_reported)
+        if (!known && !is_file_key(member.first) && ++unknown <= most_reported)
             reader.member(member).error(fmt::format("unknown key \"{}\"", member.first),
                                         suggestion(member.first, names));
     }

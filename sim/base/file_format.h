@@ -9,6 +9,12 @@
 
 namespace trainyard {
 
+// Keys of a file, not of what it describes: they are known everywhere.
+constexpr bool is_file_key(std::string_view key)
+{
+    return key == "format" || key == "$schema";
+}
+
 // Whether both name the same kind, of whatever version.
 bool same_kind(std::string_view format, std::string_view other);
 

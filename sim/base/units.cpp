@@ -254,7 +254,7 @@ Parsed<FlopRate> parse_flop_rate(std::string_view text)
 
 std::string to_text(Seconds time)
 {
-    return exact(time.value(), time_units);
+    return time.value() == 0 ? "0 s" : exact(time.value(), time_units);
 }
 std::string to_text(Bytes size)
 {

@@ -19,10 +19,10 @@ const TimeKindWords& words_of(TimeKind kind)
          "slowed by communication",
          "slowed by communication",
          "slowdown",
-         {"#009e73", Hatch::dots, "#f0e442"}},
+         {"#8b4513", Hatch::dots, "#f0e442"}},
         {communication, "exposed TP", "TP", "tp", {"#e69f00", Hatch::slash}},
         {communication, "exposed CP", "CP", "cp", {"#f0e442", Hatch::vertical}},
-        {communication, "exposed EP", "EP", "ep", {"#b04a9a", Hatch::cross, "#ffffff"}},
+        {communication, "exposed EP", "EP", "ep", {"#6c1a86", Hatch::cross, "#ffffff"}},
         {communication, "exposed DP", "DP", "dp", {"#d55e00", Hatch::backslash}},
         {communication, "exposed PP", "PP", "pp", {"#7fc8b0", Hatch::horizontal}},
         {idle, "waiting for others", "waiting", "waiting", {"#b9b9b9", Hatch::dots}},
@@ -50,7 +50,7 @@ const Fill& fill_of(MemoryKind kind)
         {"#e69f00"},                             // activations
         {"#f0e442", Hatch::vertical},            // logits
         {"#b9b9b9", Hatch::dots},                // workspace
-        {"#b04a9a", Hatch::cross, "#ffffff"},    // pipeline
+        {"#6c1a86", Hatch::cross, "#ffffff"},    // pipeline
         {"#5b5b5b", Hatch::vertical, "#ffffff"}, // communicators
         {"#8c8c8c"},                             // context
         {"#3d3d3d", Hatch::cross, "#ffffff"},    // pinned host

@@ -54,6 +54,7 @@ TEST_CASE("a quantity written as text reads back as the same value to the last b
 
 TEST_CASE("quantities are written in the unit that keeps them short")
 {
+    CHECK(to_text(Seconds(0)) == "0 s");
     CHECK(to_text(25_MiB) == "25 MiB");
     CHECK(to_text(80_GB) == "80 GB");
     CHECK(to_text(450_GBps) == "450 GB/s");

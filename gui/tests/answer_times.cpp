@@ -1,0 +1,33 @@
+#include "gui/tests/answer_times.h"
+
+#include <utility>
+
+namespace trainyard::gui {
+
+// Of events inside others only the outermost counts.
+AnswerTimes::Event::Event(AnswerTimes& times, const QObject& receiver, QEvent::Type type)
+    : times_(times),
+      outer_(std::exchange(times.now_, this)),
+      loops_(QThread::currentThread()->loopLevel())
+{
+    for (Event* one = outer_; one != nullptr; one = one->outer_)
+        if (one->loops_ < loops_)
+            one->measured_ = false;
+        else
+            measured_ = false;
+    what_ = QByteArray(receiver.metaObject()->className()) + ", event " + QByteArray::number(type);
+    begin_ = std::chrono::steady_clock::now();
+}
+
+AnswerTimes::Event::~Event()
+{
+    times_.now_ = outer_;
+    const std::chrono::duration<double, std::milli> took =
+        std::chrono::steady_clock::now() - begin_;
+    if (measured_ && took.count() > times_.longest_ms_) {
+        times_.longest_ms_ = took.count();
+        times_.of_ = what_;
+    }
+}
+
+} // namespace trainyard::gui

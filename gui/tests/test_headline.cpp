@@ -1,0 +1,206 @@
+// The headline: what it is of, what changed, and where its cards lead.
+
+#include "gui/app/price_dialog.h"
+#include "gui/breakdown/breakdown_panel.h"
+#include "gui/scenario/headline_bar.h"
+#include "gui/scenario/headline_card.h"
+#include "gui/tests/window_fixture.h"
+#include "gui/widgets/theme.h"
+#include "sim/base/units.h"
+
+#include <QDialogButtonBox>
+#include <QDoubleSpinBox>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+
+using namespace trainyard;
+using namespace trainyard::gui;
+
+class TestHeadline : public test::WindowFixture {
+    Q_OBJECT
+
+private slots:
+    void itSaysWhatItIsOf();
+    void everyCardLeadsToItsView();
+    void aChangeIsToldByItself();
+    void aGestureIsOneChange();
+    void anotherScenarioIsNoChange();
+    void aBaselineComesBeforeTheRunBefore();
+    void whatIsLateIsGrey();
+    void theTrainingHasAPrice();
+    void tokensThatAreNoneAreTold();
+    void whatIsUsualIsToldOfDenseModels();
+
+private:
+    std::vector<HeadlineCard*> cards()
+    {
+        const auto found = window_->findChild<HeadlineBar*>()->findChildren<HeadlineCard*>();
+        return {found.begin(), found.end()};
+    }
+    // Of all that is written in the headline.
+    QStringList words()
+    {
+        QStringList out;
+        for (const QLabel* const label :
+             window_->findChild<HeadlineBar*>()->findChildren<QLabel*>())
+            out << label->text();
+        return out;
+    }
+    PriceDialog& asked()
+    {
+        QTest::mouseClick(cards().back(), Qt::LeftButton);
+        return *window_->findChild<PriceDialog*>();
+    }
+    void answer(PriceDialog& dialog)
+    {
+        dialog.findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Ok)->click();
+    }
+};
+
+void TestHeadline::itSaysWhatItIsOf()
+{
+    open("scenarios/llama3-70b-h100-64.json");
+    const QString all = words().join('\n');
+    for (const char* part : {"llama-3.1-70b on 64 x ", "tp 4", "bf16", "evidence: "})
+        QVERIFY2(all.contains(QLatin1String(part), Qt::CaseInsensitive), part);
+    const Summary& summary = window_->workspace().run()->summary;
+    const HeadlineItem& rate = cards()[1]->item();
+    QVERIFY(rate.value.contains(
+        QString::fromStdString(figure_of("tokens_per_s").text(summary.tokens_per_s))));
+    QVERIFY(rate.interval.contains(QStringLiteral("per GPU")));
+}
+
+void TestHeadline::everyCardLeadsToItsView()
+{
+    open(eight);
+    const std::vector<HeadlineCard*> all = cards();
+    QCOMPARE(all.size(), std::size_t{5});
+    const auto& breakdown = *static_cast<BreakdownPanel*>(window_->panel("breakdown"));
+    for (std::size_t i = 0; i + 1 < all.size(); ++i) {
+        window_->show_panel(QStringLiteral("topology"));
+        all[i]->setFocus();
+        QTest::keyClick(all[i], Qt::Key_Return);
+        const HeadlineItem& item = all[i]->item();
+        QTRY_VERIFY2(window_->panel(item.view)->in_sight(), qPrintable(item.name));
+        if (!item.part.isEmpty())
+            QCOMPARE(breakdown.charts()[*breakdown.enlarged()]->key(), item.part);
+    }
+    asked().reject();
+}
+
+void TestHeadline::aChangeIsToldByItself()
+{
+    open(eight);
+    QVERIFY(cards().front()->item().change.isEmpty());
+    Document& document = window_->workspace().document();
+    QVERIFY(!document.set("training.precision", "fp8"));
+    QVERIFY(settled());
+    const HeadlineItem quicker = cards().front()->item();
+    QVERIFY(quicker.trend == Trend::better);
+    document.undo_stack().undo();
+    QVERIFY(settled());
+    QVERIFY(cards().front()->item().trend == Trend::worse);
+    window_->workspace().simulate_again();
+    QVERIFY(settled());
+    QVERIFY(cards().front()->item().trend == Trend::worse); // still of the last change
+}
+
+void TestHeadline::aGestureIsOneChange()
+{
+    open(eight);
+    Document& document = window_->workspace().document();
+    const auto first = window_->workspace().run();
+    for (const char* batch : {"64", "128", "256"}) {
+        QVERIFY(!document.set("training.global_batch", batch, Gesture::continuing));
+        QVERIFY(settled());
+    }
+    QVERIFY(window_->workspace().compared() == first);
+}
+
+void TestHeadline::anotherScenarioIsNoChange()
+{
+    open(eight);
+    open("scenarios/llama3-70b-h100-64.json");
+    QVERIFY(window_->workspace().compared() == nullptr);
+    QVERIFY(cards().front()->item().change.isEmpty());
+}
+
+void TestHeadline::aBaselineComesBeforeTheRunBefore()
+{
+    open(eight);
+    window_->workspace().pin_baseline();
+    Document& document = window_->workspace().document();
+    QVERIFY(!document.set("training.global_batch", "64"));
+    QVERIFY(settled());
+    QVERIFY(!document.set("training.global_batch", "32"));
+    QVERIFY(settled());
+    QVERIFY(window_->workspace().compared() == window_->workspace().baseline());
+    QVERIFY(words().contains(QStringLiteral("against the baseline")));
+    window_->workspace().clear_baseline();
+    QVERIFY(words().contains(QStringLiteral("against the run before")));
+}
+
+void TestHeadline::whatIsLateIsGrey()
+{
+    open(eight);
+    window_->workspace().document().edit(
+        {{"run.engine", "reference"}, {"run.fold", "false"}, {"run.steps", "400"}});
+    QTRY_VERIFY_WITH_TIMEOUT(words().contains(QStringLiteral("simulating")), patience_ms);
+    const QString time = cards().front()->item().value;
+    for (const QLabel* const label : cards().front()->findChildren<QLabel*>())
+        if (label->text() == time)
+            QCOMPARE(label->palette().color(label->foregroundRole()),
+                     sign_colours(label->palette()).quiet);
+    QTest::keyClick(window_.get(), Qt::Key_Escape);
+    QVERIFY(words().contains(QStringLiteral("of before")));
+}
+
+void TestHeadline::theTrainingHasAPrice()
+{
+    open(eight);
+    QVERIFY(cards().back()->item().interval.contains(QStringLiteral("no price")));
+    PriceDialog& dialog = asked();
+    dialog.findChild<QDoubleSpinBox*>(QStringLiteral("price"))->setValue(2.5);
+    QTest::keyClicks(dialog.findChild<QLineEdit*>(QStringLiteral("tokens")), "1 T");
+    answer(dialog);
+    const Summary& summary = window_->workspace().run()->summary;
+    const double hours = 1e12 / summary.tokens_per_s / 3600;
+    const HeadlineItem& cost = cards().back()->item();
+    QCOMPARE(cost.value, QStringLiteral("%1 USD").arg(QString::fromStdString(
+                             figure_of("cost_per_day").text(hours * 2.5 * summary.gpus))));
+    QVERIFY(cost.name.contains(QStringLiteral("1.00 T")));
+    QVERIFY(cost.interval.contains(
+        QString::fromStdString(to_display(Seconds(1e12 / summary.tokens_per_s)))));
+    QVERIFY(window_->save_session(path("a.trainyard.json")));
+    restart();
+    QVERIFY(window_->open(path("a.trainyard.json")));
+    QCOMPARE(window_->workspace().price().tokens, 1e12);
+}
+
+void TestHeadline::tokensThatAreNoneAreTold()
+{
+    open(eight);
+    const Price before = window_->workspace().price();
+    PriceDialog& dialog = asked();
+    QTest::keyClicks(dialog.findChild<QLineEdit*>(QStringLiteral("tokens")), "lots");
+    answer(dialog);
+    QVERIFY(dialog.isVisible());
+    QVERIFY(window_->workspace().price() == before);
+    bool told = false;
+    for (const QLabel* const label : dialog.findChildren<QLabel*>())
+        told = told || (label->isVisible() && label->text().contains(QStringLiteral("lots")));
+    QVERIFY(told);
+    dialog.reject();
+}
+
+void TestHeadline::whatIsUsualIsToldOfDenseModels()
+{
+    open(eight);
+    QVERIFY(cards()[2]->item().interval.contains(QStringLiteral("usual")));
+    open("scenarios/mixtral-8x7b-ep8-h100-64.json");
+    QVERIFY(!cards()[2]->item().interval.contains(QStringLiteral("usual")));
+}
+
+TRAINYARD_WINDOW_TEST(TestHeadline, QApplication)
+#include "test_headline.moc"
