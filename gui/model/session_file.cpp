@@ -35,6 +35,7 @@ struct SessionTable {
     double price_per_device_hour = 0;
     std::string currency = "USD";
     Json explore;
+    Json plan;
     std::vector<std::string> measured;
     std::string view;
     std::string layout;
@@ -62,6 +63,7 @@ const FieldTable<SessionTable>& session_fields()
                    {.help = "what a device costs", .min = 0})
             .field("currency", &SessionTable::currency, {.help = "of that price"})
             .field("explore", &SessionTable::explore, {.help = "what is swept and pinned"})
+            .field("plan", &SessionTable::plan, {.help = "what the planner is asked"})
             .field("measured", &SessionTable::measured, {.help = "files of measurements"})
             .field("view", &SessionTable::view, {.help = "the view in front"})
             .field("layout", &SessionTable::layout, {.help = "of the docks, base64"});
@@ -151,6 +153,7 @@ Json to_json(const SessionContent& content)
     table.price_per_device_hour = content.price.per_device_hour;
     table.currency = content.price.currency.toStdString();
     table.explore = content.explore;
+    table.plan = content.plan;
     table.measured = content.measured;
     table.view = content.view;
     table.layout = content.layout;
@@ -184,6 +187,7 @@ Checked<SessionContent> session_from(const Json& json, const std::string& file)
     out.selection = selection_of(table);
     out.price = {table.price_per_device_hour, QString::fromStdString(table.currency)};
     out.explore = std::move(table.explore);
+    out.plan = std::move(table.plan);
     out.measured = std::move(table.measured);
     out.view = table.view;
     out.layout = table.layout;

@@ -1,5 +1,6 @@
 #include "gui/scenario/headline_bar.h"
 
+#include "gui/scenario/advice_line.h"
 #include "gui/widgets/theme.h"
 
 #include <QEvent>
@@ -93,6 +94,7 @@ HeadlineBar::HeadlineBar(Workspace& workspace, QWidget* parent)
     column->addLayout(row);
     state_->setWordWrap(true);
     column->addWidget(state_);
+    column->addWidget(new AdviceLine(workspace_));
     setAutoFillBackground(true);
     setBackgroundRole(QPalette::Base); // tells changeEvent, which shows what there is by now
 
