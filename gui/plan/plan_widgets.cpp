@@ -117,7 +117,7 @@ QWidget* PlanPanel::make_answer()
     bold.setBold(true);
     bold.setPointSizeF(bold.pointSizeF() * 1.15);
     headline_->setFont(bold);
-    headline_->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Maximum);
+    headline_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
     verdicts_ = wrapped_label();
     verdicts_->setObjectName(QStringLiteral("plan/verdicts"));
     verdicts_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
@@ -128,9 +128,9 @@ QWidget* PlanPanel::make_answer()
     auto* const both = new QSplitter(Qt::Vertical);
     both->addWidget(charts);
     both->addWidget(make_rows());
-    both->setStretchFactor(0, 3);
-    both->setStretchFactor(1, 2);
-    both->setSizes({340, 220});
+    both->setStretchFactor(0, 1);
+    both->setStretchFactor(1, 1);
+    both->setSizes({300, 260});
     both->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
     charts->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
     auto* const box = new QWidget;

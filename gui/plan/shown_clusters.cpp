@@ -132,8 +132,16 @@ QString headline_of_clusters(const CapacityReport& report)
     const QString what = !report.has_tokens   ? plan_words("Most is learned by %1")
                          : cost && priced > 1 ? plan_words("Cheapest: %1")
                                               : plan_words("Best: %1");
-    return what.arg(size_name(best)) + QStringLiteral(": ") + training_words(*best.training) +
-           QStringLiteral(".");
+    QString out = what.arg(size_name(best)) + QStringLiteral(": ") + training_words(*best.training);
+    for (std::size_t kind = 0; kind < report.clusters.size(); ++kind) {
+        const CapacityRow* const other = report.chosen_of(kind);
+        if (kind == *report.best || other == nullptr)
+            continue;
+        out += QStringLiteral("; %1: %2").arg(size_name(*other), training_words(*other->training));
+        if (const std::optional<double>& more = other->training->cost.money; cost && more)
+            out += plan_words(" (%1 more)").arg(text_of(percent(*more / *cost - 1)));
+    }
+    return out + QStringLiteral(".");
 }
 
 PlanEntry size_entry(const CapacityRow& row, const SizeColumns& columns)

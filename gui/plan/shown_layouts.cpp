@@ -31,6 +31,7 @@ public:
         const bool tokens = report_.rows.front().work() == WorkUnit::tokens;
         std::vector<PlanColumn> out{
             {plan_words("layout"), of_words},
+            {plan_words("micro-batch"), of_whole_numbers},
             {plan_words("step [s]"), 4},
             {plan_words("from [s]"), 4},
             {plan_words("to [s]"), 4},
@@ -75,6 +76,7 @@ private:
         constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
         const auto number = [](double value) { return PlanCell{{}, value}; };
         std::vector<PlanCell> out{{entry.name, unknown},
+                                  number(static_cast<double>(row.choice.micro_batch)),
                                   number(row.step_time.value.value()),
                                   number(row.step_time.low.value()),
                                   number(row.step_time.high.value()),

@@ -31,6 +31,7 @@ QToolButton* line_button(const QString& text, const QString& tip, const QString&
     auto* const button = new QToolButton;
     button->setText(text);
     button->setToolTip(tip);
+    button->setAccessibleName(tip);
     button->setObjectName(name);
     button->hide();
     return button;
