@@ -92,7 +92,7 @@ void export_all(const MainWindow& window, const QSize& size, const std::string& 
 
 std::vector<std::string> view_keys()
 {
-    return {"scenario", "timeline", "topology", "explore", "calibration", "breakdown"};
+    return {"scenario", "timeline", "topology", "explore", "plan", "calibration", "breakdown"};
 }
 
 int run_headless(const HeadlessOptions& options)

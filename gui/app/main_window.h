@@ -21,6 +21,7 @@ namespace trainyard::gui {
 
 class CalibrationPanel;
 class ExplorePanel;
+class PlanPanel;
 class ProblemsButton;
 class ProblemsView;
 class ProgressStrip;
@@ -138,6 +139,7 @@ private:
     ScenarioPanel* scenario_ = nullptr;
     CalibrationPanel* calibration_ = nullptr;
     ExplorePanel* explore_ = nullptr;
+    PlanPanel* plan_ = nullptr;
     ProblemsView* problems_ = nullptr;
     ProblemsButton* problems_button_ = nullptr;
     bool wrong_ = false; // the scenario has errors

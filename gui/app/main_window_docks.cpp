@@ -5,6 +5,7 @@
 #include "gui/breakdown/breakdown_panel.h"
 #include "gui/calibration/calibration_panel.h"
 #include "gui/explore/explore_panel.h"
+#include "gui/plan/plan_panel.h"
 #include "gui/scenario/headline_bar.h"
 #include "gui/scenario/scenario_panel.h"
 #include "gui/timeline/timeline_panel.h"
@@ -45,6 +46,10 @@ void MainWindow::make_docks()
     connect(topology, &TopologyPanel::told, this, &MainWindow::tell);
     explore_ = new ExplorePanel(workspace_);
     add_panel(explore_, Qt::RightDockWidgetArea);
+    plan_ = new PlanPanel(workspace_);
+    add_panel(plan_, Qt::RightDockWidgetArea);
+    connect(plan_, &PlanPanel::told, this, &MainWindow::tell);
+    connect(plan_, &PlanPanel::compareWanted, &explore_->compare(), &ComparePanel::toggle);
     calibration_ = new CalibrationPanel(workspace_);
     add_panel(calibration_, Qt::RightDockWidgetArea);
     add_panel(new BreakdownPanel(workspace_), Qt::RightDockWidgetArea);

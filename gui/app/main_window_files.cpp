@@ -4,6 +4,7 @@
 #include "gui/app/start_page.h"
 #include "gui/calibration/calibration_panel.h"
 #include "gui/explore/explore_panel.h"
+#include "gui/plan/plan_panel.h"
 #include "gui/widgets/export.h"
 #include "sim/base/build_info.h"
 #include "sim/base/files.h"
@@ -132,6 +133,8 @@ void MainWindow::take(SessionContent content, const std::string& session)
         workspace_.clear_baseline();
     if (content.explore.is_object())
         explore_->restore(explore_state_from(content.explore));
+    if (content.plan.is_object())
+        plan_->set_question(plan_question_from(content.plan));
     Calibration& calibration = calibration_->calibration();
     if (content.measured != calibration.files()) {
         calibration.close_files();
@@ -160,6 +163,7 @@ SessionContent MainWindow::content()
     content.selection = workspace_.view().selection();
     content.price = workspace_.price();
     content.explore = to_json(explore_->state());
+    content.plan = to_json(plan_->question());
     for (const std::string& measured : calibration_->calibration().files())
         content.measured.push_back(fs::absolute(measured).string());
     content.layout = saveState().toBase64().toStdString();

@@ -36,6 +36,7 @@ struct SessionTable {
     std::string currency = "USD";
     double tokens = 0;
     Json explore;
+    Json plan;
     std::vector<std::string> measured;
     std::string view;
     std::string layout;
@@ -64,6 +65,7 @@ const FieldTable<SessionTable>& session_fields()
             .field("currency", &SessionTable::currency, {.help = "of that price"})
             .field("tokens", &SessionTable::tokens, {.help = "of the whole training", .min = 0})
             .field("explore", &SessionTable::explore, {.help = "what is swept and pinned"})
+            .field("plan", &SessionTable::plan, {.help = "what the planner is asked"})
             .field("measured", &SessionTable::measured, {.help = "files of measurements"})
             .field("view", &SessionTable::view, {.help = "the view in front"})
             .field("layout", &SessionTable::layout, {.help = "of the docks, base64"});
@@ -154,6 +156,7 @@ Json to_json(const SessionContent& content)
     table.currency = content.price.currency.toStdString();
     table.tokens = content.price.tokens;
     table.explore = content.explore;
+    table.plan = content.plan;
     table.measured = content.measured;
     table.view = content.view;
     table.layout = content.layout;
@@ -187,6 +190,7 @@ Checked<SessionContent> session_from(const Json& json, const std::string& file)
     out.selection = selection_of(table);
     out.price = {table.price_per_device_hour, QString::fromStdString(table.currency), table.tokens};
     out.explore = std::move(table.explore);
+    out.plan = std::move(table.plan);
     out.measured = std::move(table.measured);
     out.view = table.view;
     out.layout = table.layout;

@@ -19,6 +19,7 @@ struct SessionContent {
     Selection selection;
     Price price;
     Json explore;                      // of the explorer; null: none
+    Json plan;                         // what the planner is asked; null: nothing
     std::vector<std::string> measured; // files of the calibration view
     std::string view;                  // key of the panel in front
     std::string layout;                // of the docks, base64
