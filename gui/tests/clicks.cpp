@@ -14,9 +14,7 @@ namespace trainyard::gui::test {
 
 namespace {
 
-using Place = Clicks::Place;
-
-bool fail_at(const QString& why, const Place& at)
+bool fail_at(const QString& why, const Clicks::Place& at)
 {
     QTest::qFail(qPrintable(why), at.file_name(), static_cast<int>(at.line()));
     return false;
@@ -55,7 +53,7 @@ void scroll_to(QWidget& widget)
             area->ensureWidgetVisible(&widget);
 }
 
-bool can_be_used(QWidget* widget, const Place& at)
+bool can_be_used(QWidget* widget, const Clicks::Place& at)
 {
     if (widget == nullptr)
         return fail_at(QStringLiteral("there is no such widget"), at);
@@ -73,7 +71,7 @@ bool can_be_used(QWidget* widget, const Place& at)
 }
 
 // The row that reads so, or else the only one that begins so; -1 and a failure: none.
-int row_of(const QAbstractItemModel& model, const QString& text, const Place& at)
+int row_of(const QAbstractItemModel& model, const QString& text, const Clicks::Place& at)
 {
     std::vector<int> beginning;
     QStringList all;
@@ -102,7 +100,7 @@ QAction* action_in(const QList<QAction*>& actions, const QString& text)
     return nullptr;
 }
 
-bool click_row(QAbstractItemView& view, int row, const Place& at)
+bool click_row(QAbstractItemView& view, int row, const Clicks::Place& at)
 {
     const QModelIndex index = view.model()->index(row, 0, view.rootIndex());
     if ((index.flags() & Qt::ItemIsEnabled) == 0)
