@@ -26,6 +26,10 @@ void MainWindow::show_new()
 
 void MainWindow::edit_cluster()
 {
+    if (workspace_.document().json().members().empty()) { // there is none yet
+        show_new();
+        return;
+    }
     if (cluster_ == nullptr)
         cluster_ = new ClusterDialog(workspace_.document(), this);
     cluster_->read();
@@ -49,8 +53,10 @@ void MainWindow::begin_plan()
 
 void MainWindow::take_first_job(const FirstJob& job)
 {
-    if (!may_leave())
+    if (!may_leave()) {
+        new_job_->show(); // it can be created again
         return;
+    }
     workspace_.document().load(job.scenario, {});
     workspace_.document().mark_unsaved();
     origin_->show_reasons(job.reasons);

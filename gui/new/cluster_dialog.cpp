@@ -31,6 +31,12 @@ ReadCluster cluster_in(const ScenarioFile& scenario)
     return {std::move(input->json), input->file, {}};
 }
 
+Json topology_in(const Document& document)
+{
+    const Json* const topology = document.find("topology");
+    return topology != nullptr ? *topology : Json();
+}
+
 } // namespace
 
 ClusterDialog::ClusterDialog(Document& document, QWidget* parent)
@@ -60,6 +66,7 @@ ClusterDialog::ClusterDialog(Document& document, QWidget* parent)
 
     connect(cluster_, &ClusterEditor::changed, this, &ClusterDialog::follow);
     connect(cluster_, &ClusterEditor::told, this, &ClusterDialog::say);
+    connect(&document_, &Document::changed, this, &ClusterDialog::follow_document);
     connect(&reading_, &BackgroundTask::failed, this, &ClusterDialog::say);
     connect(apply_, &QPushButton::clicked, this, &ClusterDialog::apply);
     connect(save_, &QPushButton::clicked, this, &ClusterDialog::ask_save);
@@ -75,6 +82,7 @@ bool ClusterDialog::busy() const
 void ClusterDialog::read()
 {
     note_->clear();
+    known_ = topology_in(document_);
     Checked<ScenarioFile> scenario = document_.read();
     if (!scenario) {
         say(tr("The scenario has errors in its form: mend them first."));
@@ -99,11 +107,18 @@ void ClusterDialog::follow()
     save_->setEnabled(cluster_->valid());
 }
 
+// Another scenario, or another cluster in it: what was typed was meant for the one before.
+void ClusterDialog::follow_document()
+{
+    if (isVisible() && !(topology_in(document_) == known_))
+        read();
+}
+
 // As a copy: the file that the scenario named before stays as it is.
 void ClusterDialog::apply()
 {
     Json scenario = document_.json();
-    scenario["topology"] = cluster_->topology();
+    scenario["topology"] = known_ = cluster_->topology();
     document_.replace(std::move(scenario), tr("change the cluster"));
     say(tr("The cluster stands in the scenario now. Undo takes it back."));
 }

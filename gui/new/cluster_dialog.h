@@ -31,6 +31,7 @@ public:
 
 private:
     void follow();
+    void follow_document();
     void apply();
     void ask_save();
     void say(const QString& text);
@@ -40,6 +41,7 @@ private:
     QLabel* note_;
     QPushButton* apply_;
     QPushButton* save_;
+    Json known_; // the scenario's topology, as it was read or applied
     BackgroundTask reading_;
 };
 

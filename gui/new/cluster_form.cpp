@@ -4,6 +4,7 @@
 #include "gui/widgets/elided.h"
 #include "gui/widgets/theme.h"
 
+#include <QAbstractItemView>
 #include <QEvent>
 #include <QGridLayout>
 #include <QLabel>
@@ -245,6 +246,8 @@ void ClusterForm::fill_choices()
                            .arg(one.gpus)
                            .arg(text_of(one.preset)),
                        text_of(one.preset));
+    node_->view()->setMinimumWidth(node_->view()->sizeHintForColumn(0) +
+                                   2 * fontMetrics().height());
     if (node_->findData(text_of(draft_->node())) < 0) // written out, or not among them
         node_->insertItem(0,
                           draft_->node().empty() ? tr("as written out") : text_of(draft_->node()),

@@ -56,6 +56,8 @@ void TestClusterDialog::theClusterIsChangedAsACopyAndTakenBack()
     QVERIFY(settled());
     QVERIFY(document.json() == before);
     QVERIFY(clicks.count() <= 5);
+    QVERIFY(dialog_settled());
+    QCOMPARE(field("nodes")->text(), QString("8")); // follows
 }
 
 void TestClusterDialog::theClusterIsSavedAsAFile()
