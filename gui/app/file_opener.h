@@ -21,6 +21,7 @@ public:
     FileOpener(const Document& document, Take take);
 
     void open(const std::string& file); // after those that were asked for before
+    void import_again(JobRequest job);  // likewise
     void cancel();                      // also of those that wait
     bool busy() const { return task_.busy() || !waiting_.empty(); }
 
@@ -29,17 +30,22 @@ signals:
     void failed(const QString& message); // the world refused one
 
 private:
+    struct Wanted {
+        std::string file;
+        std::optional<JobRequest> job; // a file that was read before
+    };
     struct Read {
         std::string file;
         Checked<Opened> content;
     };
 
+    void add(Wanted wanted);
     void next();
     void follow();
 
     const Document& document_;
     Take take_;
-    std::deque<std::string> waiting_;
+    std::deque<Wanted> waiting_;
     std::shared_ptr<Read> read_;
     BackgroundTask task_;
 };

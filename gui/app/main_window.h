@@ -20,13 +20,17 @@ class QToolBar;
 namespace trainyard::gui {
 
 class CalibrationPanel;
+class ClusterDialog;
 class ExplorePanel;
+class NewJobPage;
+class OriginView;
 class PlanPanel;
 class ProblemsButton;
 class ProblemsView;
 class ProgressStrip;
 class ScenarioPanel;
 class StartPage;
+struct FirstJob;
 
 // Where what is remembered between runs lies.
 struct Places {
@@ -65,6 +69,11 @@ public:
     // Likewise, and that part of it; without a view: what devices cost.
     void show_part(const QString& view, const QString& part);
 
+    // The page of a new job, as File > New does.
+    void show_new();
+    // The cluster of the open scenario in its form, as Edit > Cluster does.
+    void edit_cluster();
+
     // False where it could not be written; said among the problems.
     bool save_session(const std::string& file);
     bool export_to(Panel& part, const std::string& file);
@@ -86,6 +95,11 @@ private:
     void restore_layout(const QByteArray& layout);
     void reset_layout();
     void show_measurements();
+    void show_new_with(const QString& model);
+    void begin_plan();
+    void take_first_job(const FirstJob& job);
+    void take_job(OpenedJob job);
+    void take_part(const OpenedPart& part);
     void arrange();
     void make_menus();
     void make_file_menu();
@@ -136,11 +150,15 @@ private:
     QTimer* autosave_timer_;
     QToolBar* headline_ = nullptr;
     StartPage* start_ = nullptr;
+    NewJobPage* new_job_ = nullptr; // null: not wanted yet
+    ClusterDialog* cluster_ = nullptr; // likewise
+    bool plan_wanted_ = false;      // of a new job: it goes on to the plan
     ScenarioPanel* scenario_ = nullptr;
     CalibrationPanel* calibration_ = nullptr;
     ExplorePanel* explore_ = nullptr;
     PlanPanel* plan_ = nullptr;
     ProblemsView* problems_ = nullptr;
+    OriginView* origin_ = nullptr;
     ProblemsButton* problems_button_ = nullptr;
     bool wrong_ = false; // the scenario has errors
     std::vector<Panel*> panels_;

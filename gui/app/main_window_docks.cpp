@@ -5,6 +5,7 @@
 #include "gui/breakdown/breakdown_panel.h"
 #include "gui/calibration/calibration_panel.h"
 #include "gui/explore/explore_panel.h"
+#include "gui/new/origin_view.h"
 #include "gui/plan/plan_panel.h"
 #include "gui/scenario/headline_bar.h"
 #include "gui/scenario/scenario_panel.h"
@@ -36,6 +37,13 @@ void MainWindow::make_docks()
     connect(start_, &StartPage::chosen, this,
             [this](const QString& file) { open_later(file.toStdString()); });
     connect(start_, &StartPage::browse, this, &MainWindow::ask_open);
+    connect(start_, &StartPage::new_wanted, this, &MainWindow::show_new);
+    connect(start_, &StartPage::plan_wanted, this, &MainWindow::begin_plan);
+    connect(start_, &StartPage::model_chosen, this, &MainWindow::show_new_with);
+    connect(start_, &StartPage::calibration_wanted, this, [this] {
+        start_->hide();
+        show_panel(calibration_->key());
+    });
     setCentralWidget(start_);
 
     scenario_ = new ScenarioPanel(workspace_);
@@ -44,6 +52,7 @@ void MainWindow::make_docks()
     auto* const topology = new TopologyPanel(workspace_);
     add_panel(topology, Qt::RightDockWidgetArea);
     connect(topology, &TopologyPanel::told, this, &MainWindow::tell);
+    connect(topology, &TopologyPanel::clusterWanted, this, &MainWindow::edit_cluster);
     explore_ = new ExplorePanel(workspace_);
     add_panel(explore_, Qt::RightDockWidgetArea);
     plan_ = new PlanPanel(workspace_);
@@ -63,6 +72,16 @@ void MainWindow::make_docks()
     });
     addDockWidget(Qt::BottomDockWidgetArea,
                   add_dock(problems_, QStringLiteral("problems"), tr("Problems")));
+    origin_ = new OriginView;
+    connect(origin_, &OriginView::chosen, this, [this](const std::string& pointer) {
+        show_panel(scenario_->key());
+        scenario_->go_to(pointer);
+    });
+    connect(origin_, &OriginView::againWanted, this,
+            [this](const JobRequest& job) { opener_.import_again(job); });
+    QDockWidget* const origin = add_dock(origin_, QStringLiteral("origin"), tr("Origin"));
+    addDockWidget(Qt::BottomDockWidgetArea, origin);
+    tabifyDockWidget(docks_.at(QStringLiteral("problems")), origin);
     setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
 }
 

@@ -4,6 +4,7 @@
 #include "gui/app/start_page.h"
 #include "gui/calibration/calibration_panel.h"
 #include "gui/explore/explore_panel.h"
+#include "gui/new/origin_view.h"
 #include "gui/plan/plan_panel.h"
 #include "gui/widgets/export.h"
 #include "sim/base/build_info.h"
@@ -87,11 +88,11 @@ void MainWindow::take_opened(const std::string& file, Checked<Opened> content)
             return;
         }
         if (auto* const part = std::get_if<OpenedPart>(&*content)) {
-            if (const auto refused = workspace_.document().set(part->field, part->file)) {
-                tell({*refused});
-                return;
-            }
-            opened_ = true;
+            take_part(*part);
+            return;
+        }
+        if (auto* const job = std::get_if<OpenedJob>(&*content)) {
+            take_job(std::move(*job));
             return;
         }
         if (auto* const measured = std::get_if<OpenedMeasurements>(&*content)) {
@@ -105,11 +106,9 @@ void MainWindow::take_opened(const std::string& file, Checked<Opened> content)
         if (auto* const scenario = std::get_if<OpenedScenario>(&*content)) {
             workspace_.document().load(std::move(scenario->json),
                                        fs::absolute(scenario->file).string());
-            const std::string notes = describe(scenario->notes);
-            if (!notes.empty())
-                tell({{file, 0, "", notes, "", Severity::warning}});
         } else
             take(std::move(std::get<SessionContent>(*content)), file);
+        origin_->show_nothing();
         add_recent(path_text(fs::absolute(file)));
     });
 }

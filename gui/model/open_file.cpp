@@ -2,9 +2,9 @@
 
 #include "gui/calibration/measurements.h"
 #include "gui/model/read_pipe.h"
+#include "sim/api/file_kinds.h"
 #include "sim/base/files.h"
 #include "sim/base/input_limits.h"
-#include "sim/api/file_kinds.h"
 #include "sim/study/jobs/job_import.h"
 
 #include <fmt/core.h>
@@ -34,27 +34,12 @@ Source source_of(const Json& scenario, const char* key)
 
 Checked<Opened> open_job(const std::string& text, const std::string& file, const Json& current)
 {
-    const std::optional<JobKind> kind = recognise_job(text);
-    if (!kind)
+    if (!recognise_job(text))
         return tl::unexpected(refusal(
             file, "this is no file that the window knows",
             "it opens scenarios, models, topologies, profiles, jobs, and logs of nccl-tests, "
             "nvbandwidth, nvidia-smi topo -m and trainyard calibrate"));
-    JobImportOptions options;
-    options.folder = fs::absolute(fs::path(file)).parent_path();
-    options.cluster.topology = source_of(current, "topology");
-    if (options.cluster.topology == Source{})
-        return tl::unexpected(refusal(
-            file, fmt::format("a job of {} does not say which cluster it runs on", to_name(*kind)),
-            "open a scenario with that cluster first, or: trainyard import FILE --gpu h100 "
-            "--nodes 2 -o scenario.json"));
-    StageMemos memos;
-    Checked<ImportedJob> job = import_job(*kind, text, file, options, memos);
-    if (!job)
-        return tl::unexpected(std::move(job.error()));
-    const fs::path name = fs::path(file).stem().string() + ".scenario.json";
-    return OpenedScenario{(options.folder / name).string(), std::move(job->scenario.json),
-                          std::move(job->notes)};
+    return import_job_text({file, text, {}}, current);
 }
 
 Checked<Opened> open_json(Json json, const std::string& file, const Json& current)
@@ -70,7 +55,7 @@ Checked<Opened> open_json(Json json, const std::string& file, const Json& curren
         return tl::unexpected(refusal(file, "this JSON is no file that the window knows",
                                       "trainyard check FILE says more"));
     if (kind->name == "scenario")
-        return OpenedScenario{file, std::move(json), {}};
+        return OpenedScenario{file, std::move(json)};
     const bool empty = !current.is_object() || current.members().empty();
     if (kind->name == "profile" && empty)
         return OpenedMeasurements{file}; // those that it keeps
@@ -125,7 +110,45 @@ Checked<Opened> open_text(const std::string& text, const std::string& file, cons
     return open_json(std::move(*json), file, current);
 }
 
+// The machines of the open scenario, where none are named.
+Checked<JobImportOptions> import_options(const JobRequest& request, JobKind kind,
+                                         const Json& current)
+{
+    const fs::path folder = fs::absolute(fs::path(request.file)).parent_path();
+    Checked<JobImportOptions> options = settled_job_options(request.question, folder);
+    if (!options || !options->cluster.gpu.empty() || options->cluster.topology.given())
+        return options;
+    options->cluster.topology = source_of(current, "topology");
+    if (!options->cluster.topology.given())
+        return tl::unexpected(
+            refusal(request.file,
+                    fmt::format("a job of {} does not say which GPUs it runs on", to_name(kind)),
+                    "choose them in the view Origin, or open a scenario with that cluster first"));
+    return options;
+}
+
 } // namespace
+
+OpenedJob import_job_text(JobRequest request, const Json& current)
+{
+    OpenedJob out;
+    const JobKind kind = *recognise_job(request.text);
+    const Checked<JobImportOptions> options = import_options(request, kind, current);
+    StageMemos memos;
+    Checked<ImportedJob> job = options
+                                   ? import_job(kind, request.text, request.file, *options, memos)
+                                   : tl::unexpected(options.error());
+    if (job) {
+        const fs::path name = fs::path(request.file).stem().string() + ".scenario.json";
+        out.scenario = {(options->folder / name).string(), std::move(job->scenario.json)};
+        out.notes = std::move(job->notes);
+        out.places = std::move(job->places);
+        out.problems = std::move(job->warnings);
+    } else
+        out.problems = std::move(job.error());
+    out.request = std::move(request);
+    return out;
+}
 
 Checked<Opened> open_any(const std::string& file, const Json& current, const WorkControl& control)
 {

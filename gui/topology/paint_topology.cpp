@@ -97,7 +97,7 @@ void paint_label(QPainter& painter, const TopologyScene& scene, const QRectF& re
 {
     const QFontMetricsF metrics(scene.font);
     const Place& at = scene.layout->graph()->places[place];
-    if (rect.height() < metrics.height() - 2)
+    if (rect.height() < metrics.height() - 2 || scene.shown == ShownLinks::none)
         return;
     painter.setPen(ink);
     const QString brief =
@@ -222,7 +222,8 @@ void paint_things(QPainter& painter, const TopologyScene& scene, const QRectF& b
         const double right = point_of(scene, body, frame.right, 0).x();
         const QString name = label_of(scene, frame.place);
         const Place& place = scene.layout->graph()->places[frame.place];
-        if (place.kind == PlaceKind::node && metrics.horizontalAdvance(name) + 4 < right - left)
+        if (place.kind == PlaceKind::node && scene.shown != ShownLinks::none &&
+            metrics.horizontalAdvance(name) + 4 < right - left)
             painter.drawText(QRectF(left, below, right - left, metrics.height()), Qt::AlignCenter,
                              name);
     }

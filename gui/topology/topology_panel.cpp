@@ -94,16 +94,19 @@ void TopologyPanel::make_tools(QBoxLayout* layout)
     tint_->setAccessibleName(tr("What colours a line that stands for several links"));
     tint_->setToolTip(tint_->accessibleName());
     note_ = new ElidedLabel;
+    auto* const cluster =
+        flat_button(tr("Cluster ..."), tr("Describe another cluster for the scenario (Ctrl+K)"));
     auto* const open = flat_button(tr("Unfold"), tr("Show as many single things as can be drawn"));
     auto* const close = flat_button(tr("Fold"), tr("Show pods, racks and nodes only"));
     auto* const fit = flat_button(tr("Fit"), tr("All in sight (F)"));
     row->addWidget(tint_);
     row->addWidget(note_, 1);
-    for (QWidget* const widget : {open, close, fit})
+    for (QWidget* const widget : {cluster, open, close, fit})
         row->addWidget(widget);
     layout->addLayout(row);
     connect(tint_, &QComboBox::currentIndexChanged, this,
             [this](int index) { canvas_->set_tint(index == 0 ? Tint::mean : Tint::worst); });
+    connect(cluster, &QToolButton::clicked, this, &TopologyPanel::clusterWanted);
     connect(open, &QToolButton::clicked, canvas_, &TopologyCanvas::openAll);
     connect(close, &QToolButton::clicked, canvas_, &TopologyCanvas::closeAll);
     connect(fit, &QToolButton::clicked, canvas_, &TopologyCanvas::fitAll);

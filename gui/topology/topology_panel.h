@@ -46,6 +46,7 @@ public:
 
 signals:
     void told(const trainyard::Problems& problems); // of an edit that cannot be done
+    void clusterWanted();                           // to be described anew
 
 private:
     void make_tools(QBoxLayout* layout);

@@ -26,6 +26,10 @@ struct PlanView {
 // What colours a bundle of several links.
 enum class Tint : std::uint8_t { mean, worst };
 
+// What the picture tells of links. Of a cluster that nothing runs on, what they have; as small as an
+// icon, without words.
+enum class ShownLinks : std::uint8_t { load, capacity, none };
+
 enum class BundleWay : std::uint8_t { there, back };
 
 // What lies under a point.
@@ -40,10 +44,11 @@ struct TopologyHit {
 
 struct TopologyScene {
     const TopologyLayout* layout = nullptr; // not null
-    const TopologyRun* run = nullptr;       // likewise
+    const TopologyRun* run = nullptr;       // likewise, but where capacities are shown
     std::vector<BundleUse> uses;            // by bundle
     PlanView view;
     Tint tint = Tint::mean;
+    ShownLinks shown = ShownLinks::load;
     LinkColours colours{QPalette()};
     QFont font;
     TopologyHit hovered;
