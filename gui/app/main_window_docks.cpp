@@ -153,8 +153,14 @@ void MainWindow::reset_layout()
         dock->show();
     }
     QDockWidget* const problems = docks_.at(QStringLiteral("problems"));
-    problems->setFloating(false);
-    addDockWidget(Qt::BottomDockWidgetArea, problems);
+    QDockWidget* const origin = docks_.at(QStringLiteral("origin"));
+    for (QDockWidget* const dock : {problems, origin}) {
+        const bool shown = !dock->isHidden();
+        dock->setFloating(false);
+        addDockWidget(Qt::BottomDockWidgetArea, dock);
+        dock->setVisible(shown); // it would be shown where it is added
+    }
+    tabifyDockWidget(problems, origin);
     problems->setVisible(wrong_);
     show_panel(QStringLiteral("timeline"));
     QTimer::singleShot(0, this, &MainWindow::arrange);
