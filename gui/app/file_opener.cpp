@@ -16,7 +16,7 @@ void FileOpener::open(const std::string& file)
     add({file, std::nullopt});
 }
 
-void FileOpener::import_again(JobRequest job)
+void FileOpener::import_again(ImportQuestion job)
 {
     const std::string file = job.file;
     add({file, std::move(job)});

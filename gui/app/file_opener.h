@@ -20,9 +20,9 @@ public:
     // Jobs are imported on the cluster of the document's scenario.
     FileOpener(const Document& document, Take take);
 
-    void open(const std::string& file); // after those that were asked for before
-    void import_again(JobRequest job);  // likewise
-    void cancel();                      // also of those that wait
+    void open(const std::string& file);    // after those that were asked for before
+    void import_again(ImportQuestion job); // likewise
+    void cancel();                         // also of those that wait
     bool busy() const { return task_.busy() || !waiting_.empty(); }
 
 signals:
@@ -32,7 +32,7 @@ signals:
 private:
     struct Wanted {
         std::string file;
-        std::optional<JobRequest> job; // a file that was read before
+        std::optional<ImportQuestion> job; // a file that was read before
     };
     struct Read {
         std::string file;

@@ -150,9 +150,9 @@ private:
     QTimer* autosave_timer_;
     QToolBar* headline_ = nullptr;
     StartPage* start_ = nullptr;
-    NewJobPage* new_job_ = nullptr; // null: not wanted yet
+    NewJobPage* new_job_ = nullptr;    // null: not wanted yet
     ClusterDialog* cluster_ = nullptr; // likewise
-    bool plan_wanted_ = false;      // of a new job: it goes on to the plan
+    bool plan_wanted_ = false;         // of a new job: it goes on to the plan
     ScenarioPanel* scenario_ = nullptr;
     CalibrationPanel* calibration_ = nullptr;
     ExplorePanel* explore_ = nullptr;

@@ -78,7 +78,7 @@ void MainWindow::make_docks()
         scenario_->go_to(pointer);
     });
     connect(origin_, &OriginView::againWanted, this,
-            [this](const JobRequest& job) { opener_.import_again(job); });
+            [this](const ImportQuestion& job) { opener_.import_again(job); });
     QDockWidget* const origin = add_dock(origin_, QStringLiteral("origin"), tr("Origin"));
     addDockWidget(Qt::BottomDockWidgetArea, origin);
     tabifyDockWidget(docks_.at(QStringLiteral("problems")), origin);

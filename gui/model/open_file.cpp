@@ -111,7 +111,7 @@ Checked<Opened> open_text(const std::string& text, const std::string& file, cons
 }
 
 // The machines of the open scenario, where none are named.
-Checked<JobImportOptions> import_options(const JobRequest& request, JobKind kind,
+Checked<JobImportOptions> import_options(const ImportQuestion& request, JobKind kind,
                                          const Json& current)
 {
     const fs::path folder = fs::absolute(fs::path(request.file)).parent_path();
@@ -129,7 +129,7 @@ Checked<JobImportOptions> import_options(const JobRequest& request, JobKind kind
 
 } // namespace
 
-OpenedJob import_job_text(JobRequest request, const Json& current)
+OpenedJob import_job_text(ImportQuestion request, const Json& current)
 {
     OpenedJob out;
     const JobKind kind = *recognise_job(request.text);

@@ -15,7 +15,7 @@ struct OpenedScenario {
 };
 
 // What starts a job elsewhere, and what is said beside it.
-struct JobRequest {
+struct ImportQuestion {
     std::string file;
     std::string text; // that stands in it
     // Without machines the job is imported on the cluster of the open scenario.
@@ -24,7 +24,7 @@ struct JobRequest {
 
 // A scenario from it, or why there is none.
 struct OpenedJob {
-    JobRequest request;
+    ImportQuestion request;
     std::optional<OpenedScenario> scenario;
     Problems problems;
     ImportNotes notes;
@@ -53,6 +53,6 @@ Checked<Opened> open_any(const std::string& file, const Json& current,
                          const WorkControl& control = {});
 
 // The same job again, with other answers beside it. Requires a text that is one.
-OpenedJob import_job_text(JobRequest request, const Json& current);
+OpenedJob import_job_text(ImportQuestion request, const Json& current);
 
 } // namespace trainyard::gui

@@ -236,7 +236,7 @@ void OriginView::import_again()
     wrong_->setText(tr("✕ \"%1\" is no number of nodes.").arg(nodes));
     if (wrong)
         return;
-    JobRequest again = request_;
+    ImportQuestion again = request_;
     again.question.gpu = gpu_->currentData().toString().toStdString();
     again.question.nodes = again.question.gpu.empty() ? 0 : count;
     again.question.model = model_->text().trimmed().toStdString();

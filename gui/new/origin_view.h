@@ -32,7 +32,7 @@ public:
 
 signals:
     void chosen(const std::string& pointer); // of the scenario, RFC 6901
-    void againWanted(const trainyard::gui::JobRequest& job);
+    void againWanted(const trainyard::gui::ImportQuestion& job);
 
 private:
     struct Line {
@@ -56,7 +56,7 @@ private:
     QLineEdit* variables_ = nullptr;
     QLabel* wrong_ = nullptr; // with an answer
     QTreeWidget* lists_;
-    JobRequest request_;
+    ImportQuestion request_;
     BackgroundTask naming_; // the devices there are
 };
 

@@ -26,8 +26,8 @@ struct PlanView {
 // What colours a bundle of several links.
 enum class Tint : std::uint8_t { mean, worst };
 
-// What the picture tells of links. Of a cluster that nothing runs on, what they have; as small as an
-// icon, without words.
+// What the picture tells of links. Of a cluster that nothing runs on, what they have; as small as
+// an icon, without words.
 enum class ShownLinks : std::uint8_t { load, capacity, none };
 
 enum class BundleWay : std::uint8_t { there, back };
