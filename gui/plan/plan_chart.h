@@ -23,6 +23,7 @@ public:
     void show_plot(std::shared_ptr<const ShownPlan> plan, PlanPlot plot);
     // In place of a picture.
     void show_message(const QString& message);
+    bool shows_plot() const { return !plot_.empty(); }
     void set_stale(bool stale);
     void set_current(std::optional<std::size_t> entry);
 

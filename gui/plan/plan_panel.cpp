@@ -40,7 +40,11 @@ void LeftOutPanel::show_data(TableData data)
 
 std::vector<Panel*> PlanPanel::parts()
 {
-    return {first_, second_, left_out_, this};
+    std::vector<Panel*> out{first_};
+    if (second_->shows_plot()) // of clusters alone
+        out.push_back(second_);
+    out.insert(out.end(), {left_out_, this});
+    return out;
 }
 
 void PlanPanel::paint_to(QPainter& painter, const QSize& size)

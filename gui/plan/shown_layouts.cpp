@@ -159,10 +159,11 @@ bool PlanCell::operator==(const PlanCell& other) const
 
 QString training_words(const WholeTraining& training)
 {
-    QString out =
-        plan_words("%1 (%2 to %3)")
-            .arg(text_of(wall_text(training.time.mean())), text_of(wall_text(training.time.low)),
-                 text_of(wall_text(training.time.high)));
+    QString out = text_of(wall_text(training.time.mean()));
+    const std::string low = wall_text(training.time.low);
+    const std::string high = wall_text(training.time.high);
+    if (low != high)
+        out += plan_words(" (%1 to %2)").arg(text_of(low), text_of(high));
     if (training.cost.money)
         out += plan_words(", %1").arg(text_of(money_text(*training.cost.money)));
     if (training.in_time)
