@@ -24,6 +24,7 @@ class ExplorePanel;
 class ProblemsButton;
 class ProblemsView;
 class ProgressStrip;
+class RecordedPanel;
 class ScenarioPanel;
 class StartPage;
 
@@ -45,7 +46,9 @@ public:
     // Opens whatever the file is, read in the background; what is wrong is shown among the
     // problems. The second waits until it is open, and is false where it was refused.
     void open_later(const std::string& file);
-    bool open(const std::string& file);
+    bool open(const std::string& file) { return open(std::vector<std::string>{file}); }
+    // Traces among several files are of the ranks of one job.
+    bool open(const std::vector<std::string>& files);
 
     // Why the last file was not opened.
     const Problems& refused() const { return refused_; }
@@ -81,6 +84,8 @@ private:
     void begin();
     void restore_layout(const QByteArray& layout);
     void show_measurements();
+    void show_recorded();
+    void open_traces();
     void arrange();
     void make_menus();
     void make_file_menu();
@@ -132,6 +137,7 @@ private:
     StartPage* start_ = nullptr;
     ScenarioPanel* scenario_ = nullptr;
     CalibrationPanel* calibration_ = nullptr;
+    RecordedPanel* recorded_ = nullptr;
     ExplorePanel* explore_ = nullptr;
     ProblemsView* problems_ = nullptr;
     ProblemsButton* problems_button_ = nullptr;
@@ -141,10 +147,11 @@ private:
     ProgressStrip* progress_ = nullptr;
     QAction* cancel_ = nullptr;
     QStringList recent_;
-    QByteArray layout_;     // of the docks, as they were left
-    bool begun_ = false;    // there is a scenario
-    bool arranged_ = false; // its views have their sizes
-    bool opened_ = false;   // the last file
+    QByteArray layout_;               // of the docks, as they were left
+    bool begun_ = false;              // there is a scenario
+    bool arranged_ = false;           // its views have their sizes
+    int unopened_ = 0;                // files that were asked for together
+    std::vector<std::string> traces_; // among them, so far
     Problems refused_;
     bool world_refused_ = false;
 };

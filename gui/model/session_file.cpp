@@ -36,6 +36,8 @@ struct SessionTable {
     std::string currency = "USD";
     Json explore;
     std::vector<std::string> measured;
+    Json fit_log;
+    std::vector<std::string> recorded;
     std::string view;
     std::string layout;
 };
@@ -63,6 +65,9 @@ const FieldTable<SessionTable>& session_fields()
             .field("currency", &SessionTable::currency, {.help = "of that price"})
             .field("explore", &SessionTable::explore, {.help = "what is swept and pinned"})
             .field("measured", &SessionTable::measured, {.help = "files of measurements"})
+            .field("fit_log", &SessionTable::fit_log,
+                   {.help = "which measured files were read, which profiles saved"})
+            .field("recorded", &SessionTable::recorded, {.help = "traces of a job that ran"})
             .field("view", &SessionTable::view, {.help = "the view in front"})
             .field("layout", &SessionTable::layout, {.help = "of the docks, base64"});
     return table;
@@ -152,6 +157,8 @@ Json to_json(const SessionContent& content)
     table.currency = content.price.currency.toStdString();
     table.explore = content.explore;
     table.measured = content.measured;
+    table.fit_log = content.fit_log;
+    table.recorded = content.recorded;
     table.view = content.view;
     table.layout = content.layout;
     Json out = Json::object();
@@ -185,6 +192,8 @@ Checked<SessionContent> session_from(const Json& json, const std::string& file)
     out.price = {table.price_per_device_hour, QString::fromStdString(table.currency)};
     out.explore = std::move(table.explore);
     out.measured = std::move(table.measured);
+    out.fit_log = std::move(table.fit_log);
+    out.recorded = std::move(table.recorded);
     out.view = table.view;
     out.layout = table.layout;
     return out;

@@ -20,6 +20,8 @@ struct SessionContent {
     Price price;
     Json explore;                      // of the explorer; null: none
     std::vector<std::string> measured; // files of the calibration view
+    Json fit_log;                      // of the calibration view; null: none
+    std::vector<std::string> recorded; // traces
     std::string view;                  // key of the panel in front
     std::string layout;                // of the docks, base64
 
