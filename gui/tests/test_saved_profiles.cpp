@@ -185,13 +185,13 @@ void TestSavedProfiles::fromALogToAProfileInUseByMouseAndKeyboard()
     QVERIFY(log.answered());
     QVERIFY(settled());
     QVERIFY(panel().in_sight());
-    const test::TypesIntoFileDialog profile(folder_.filePath("mine.json"));
+    const test::TypesIntoFileDialog profile(folder_.filePath("chosen.json"));
     click(QStringLiteral("Save profile ..."));
     QVERIFY(profile.answered());
     QVERIFY(settled());
     click(QStringLiteral("Use in scenario"));
     QVERIFY(settled());
-    QCOMPARE(window_->workspace().run()->outcome->cost->profile().name, std::string("mine"));
+    QCOMPARE(window_->workspace().run()->outcome->cost->profile().name, std::string("chosen"));
     QCOMPARE(clicks, 2);
 }
 
