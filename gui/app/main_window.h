@@ -28,6 +28,7 @@ class PlanPanel;
 class ProblemsButton;
 class ProblemsView;
 class ProgressStrip;
+class RecordedPanel;
 class ScenarioPanel;
 class StartPage;
 struct FirstJob;
@@ -50,7 +51,9 @@ public:
     // Opens whatever the file is, read in the background; what is wrong is shown among the
     // problems. The second waits until it is open, and is false where it was refused.
     void open_later(const std::string& file);
-    bool open(const std::string& file);
+    bool open(const std::string& file) { return open(std::vector<std::string>{file}); }
+    // Traces among several files are of the ranks of one job.
+    bool open(const std::vector<std::string>& files);
 
     // Why the last file was not opened.
     const Problems& refused() const { return refused_; }
@@ -100,6 +103,8 @@ private:
     void take_first_job(const FirstJob& job);
     void take_job(OpenedJob job);
     void take_part(const OpenedPart& part);
+    void show_recorded();
+    void open_traces();
     void arrange();
     void make_menus();
     void make_file_menu();
@@ -155,6 +160,7 @@ private:
     bool plan_wanted_ = false;         // of a new job: it goes on to the plan
     ScenarioPanel* scenario_ = nullptr;
     CalibrationPanel* calibration_ = nullptr;
+    RecordedPanel* recorded_ = nullptr;
     ExplorePanel* explore_ = nullptr;
     PlanPanel* plan_ = nullptr;
     ProblemsView* problems_ = nullptr;
@@ -167,10 +173,11 @@ private:
     std::optional<Theme> theme_; // that was chosen in this run
     QAction* cancel_ = nullptr;
     QStringList recent_;
-    QByteArray layout_;     // of the docks, as they were left
-    bool begun_ = false;    // there is a scenario
-    bool arranged_ = false; // its views have their sizes
-    bool opened_ = false;   // the last file
+    QByteArray layout_;               // of the docks, as they were left
+    bool begun_ = false;              // there is a scenario
+    bool arranged_ = false;           // its views have their sizes
+    int unopened_ = 0;                // files that were asked for together
+    std::vector<std::string> traces_; // among them, so far
     Problems refused_;
     bool world_refused_ = false;
 };

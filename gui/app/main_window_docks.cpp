@@ -7,6 +7,7 @@
 #include "gui/explore/explore_panel.h"
 #include "gui/new/origin_view.h"
 #include "gui/plan/plan_panel.h"
+#include "gui/recorded/recorded_panel.h"
 #include "gui/scenario/headline_bar.h"
 #include "gui/scenario/scenario_panel.h"
 #include "gui/timeline/timeline_panel.h"
@@ -62,6 +63,14 @@ void MainWindow::make_docks()
     calibration_ = new CalibrationPanel(workspace_);
     add_panel(calibration_, Qt::RightDockWidgetArea);
     add_panel(new BreakdownPanel(workspace_), Qt::RightDockWidgetArea);
+    recorded_ = new RecordedPanel(workspace_);
+    add_panel(recorded_, Qt::RightDockWidgetArea);
+    connect(recorded_, &RecordedPanel::told, this, &MainWindow::tell);
+    connect(recorded_, &RecordedPanel::opened, this, &MainWindow::show_recorded);
+    connect(recorded_, &RecordedPanel::wanted, this, [this](const QStringList& files) {
+        for (const QString& file : files)
+            open_later(file.toStdString());
+    });
     connect(calibration_, &CalibrationPanel::told, this, &MainWindow::tell);
     connect(calibration_, &CalibrationPanel::opened, this, &MainWindow::show_measurements);
 
@@ -182,6 +191,12 @@ void MainWindow::show_measurements()
     show_panel(calibration_->key());
     add_recent(QString::fromStdString(
         std::filesystem::absolute(calibration_->calibration().files().back()).string()));
+}
+
+void MainWindow::show_recorded()
+{
+    start_->hide();
+    show_panel(recorded_->key());
 }
 
 // Until the user says otherwise, and as far as the views' own least sizes allow.

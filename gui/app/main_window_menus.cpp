@@ -3,6 +3,7 @@
 #include "gui/app/main_window.h"
 #include "gui/app/start_page.h"
 #include "gui/model/qt_text.h"
+#include "gui/recorded/recorded_panel.h"
 #include "gui/widgets/dock_title.h"
 #include "gui/widgets/problems_button.h"
 #include "gui/widgets/problems_view.h"
@@ -79,6 +80,7 @@ void MainWindow::make_file_menu()
     QMenu* const file = menuBar()->addMenu(tr("&File"));
     file->addAction(tr("&New ..."), QKeySequence::New, this, &MainWindow::show_new);
     file->addAction(tr("&Open ..."), QKeySequence::Open, this, &MainWindow::ask_open);
+    file->addAction(tr("Open a &folder of traces ..."), recorded_, &RecordedPanel::ask_folder);
     QMenu* const recent = file->addMenu(tr("Open &recent"));
     connect(file, &QMenu::aboutToShow, recent, [this, recent] {
         recent->clear();

@@ -72,13 +72,14 @@ void MainWindow::take_part(const OpenedPart& part)
     Document& document = workspace_.document();
     if (part.field == "model" && document.json().members().empty()) {
         show_new_with(QString::fromStdString(part.file));
-        opened_ = true;
+        --unopened_;
         return;
     }
     const auto refused = document.set(part.field, part.file);
     if (refused)
         tell({*refused});
-    opened_ = !refused;
+    else
+        --unopened_;
 }
 
 // What was understood and assumed is in sight, also where there is no scenario for it. The same job
@@ -99,7 +100,7 @@ void MainWindow::take_job(OpenedJob job)
         document.load(job.scenario->json, file);
     else
         return;
-    opened_ = true;
+    --unopened_;
     origin_->show_job(job);
     show_panel(QStringLiteral("origin"));
     add_recent(QFileInfo(QString::fromStdString(job.request.file)).absoluteFilePath());

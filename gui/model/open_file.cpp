@@ -6,6 +6,7 @@
 #include "sim/base/files.h"
 #include "sim/base/input_limits.h"
 #include "sim/study/jobs/job_import.h"
+#include "sim/traces/trace_file.h"
 
 #include <fmt/core.h>
 
@@ -38,7 +39,8 @@ Checked<Opened> open_job(const std::string& text, const std::string& file, const
         return tl::unexpected(refusal(
             file, "this is no file that the window knows",
             "it opens scenarios, models, topologies, profiles, jobs, and logs of nccl-tests, "
-            "nvbandwidth, nvidia-smi topo -m and trainyard calibrate"));
+            "nvbandwidth, nvidia-smi topo -m and trainyard calibrate, and traces of "
+            "torch.profiler, Nsight Systems and Chakra"));
     return import_job_text({file, text, {}}, current);
 }
 
@@ -127,6 +129,24 @@ Checked<JobImportOptions> import_options(const ImportQuestion& request, JobKind 
     return options;
 }
 
+// The traces among its files.
+Checked<Opened> open_folder(const std::string& folder, const WorkControl& control)
+{
+    OpenedTraces found;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+        control.check();
+        std::error_code ignored;
+        if (entry.is_regular_file(ignored) && begins_as_trace(entry.path().string()))
+            found.files.push_back(entry.path().string());
+    }
+    if (found.files.empty())
+        return tl::unexpected(refusal(folder, "there is no trace in this folder",
+                                      "traces of torch.profiler, Nsight Systems (.sqlite) or "
+                                      "Chakra, one file a rank"));
+    std::sort(found.files.begin(), found.files.end());
+    return found;
+}
+
 } // namespace
 
 OpenedJob import_job_text(ImportQuestion request, const Json& current)
@@ -159,6 +179,11 @@ Checked<Opened> open_any(const std::string& file, const Json& current, const Wor
                                           "write them into a file first"));
         return open_text(text, file, current);
     }
+    if (std::error_code ignored; fs::is_directory(file, ignored))
+        return open_folder(file, control);
+    if (begins_as_trace(file))
+        return OpenedTraces{{file}};
+    control.check();
     if (is_long_measurement(file))
         return OpenedMeasurements{file};
     control.check();

@@ -43,8 +43,14 @@ struct OpenedMeasurements {
     std::string file;
 };
 
-using Opened =
-    std::variant<OpenedScenario, OpenedJob, OpenedPart, OpenedMeasurements, SessionContent>;
+// What was recorded of a job's ranks: a file, or all traces of a folder. Read in the background by
+// the view that shows them.
+struct OpenedTraces {
+    std::vector<std::string> files;
+};
+
+using Opened = std::variant<OpenedScenario, OpenedJob, OpenedPart, OpenedMeasurements, OpenedTraces,
+                            SessionContent>;
 
 // By what stands in it. Of other kinds of files the problem says which command reads them. Jobs
 // are imported on the cluster of `current` (a scenario; null: none). Throws WorldError and

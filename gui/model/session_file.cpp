@@ -38,6 +38,8 @@ struct SessionTable {
     Json explore;
     Json plan;
     std::vector<std::string> measured;
+    Json fit_log;
+    std::vector<std::string> recorded;
     std::string view;
     std::string layout;
 };
@@ -67,6 +69,9 @@ const FieldTable<SessionTable>& session_fields()
             .field("explore", &SessionTable::explore, {.help = "what is swept and pinned"})
             .field("plan", &SessionTable::plan, {.help = "what the planner is asked"})
             .field("measured", &SessionTable::measured, {.help = "files of measurements"})
+            .field("fit_log", &SessionTable::fit_log,
+                   {.help = "which measured files were read, which profiles saved"})
+            .field("recorded", &SessionTable::recorded, {.help = "traces of a job that ran"})
             .field("view", &SessionTable::view, {.help = "the view in front"})
             .field("layout", &SessionTable::layout, {.help = "of the docks, base64"});
     return table;
@@ -158,6 +163,8 @@ Json to_json(const SessionContent& content)
     table.explore = content.explore;
     table.plan = content.plan;
     table.measured = content.measured;
+    table.fit_log = content.fit_log;
+    table.recorded = content.recorded;
     table.view = content.view;
     table.layout = content.layout;
     Json out = Json::object();
@@ -192,6 +199,8 @@ Checked<SessionContent> session_from(const Json& json, const std::string& file)
     out.explore = std::move(table.explore);
     out.plan = std::move(table.plan);
     out.measured = std::move(table.measured);
+    out.fit_log = std::move(table.fit_log);
+    out.recorded = std::move(table.recorded);
     out.view = table.view;
     out.layout = table.layout;
     return out;

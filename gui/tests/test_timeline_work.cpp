@@ -120,8 +120,8 @@ void TestTimelineWork::theBaselineLiesBeside()
         std::sort(rows.begin(), rows.end());
         return rows;
     };
-    QVERIFY(!of(QStringLiteral("A")).isEmpty());
-    QCOMPARE(of(QStringLiteral("A")), of(QStringLiteral("B")));
+    QVERIFY(!of(QStringLiteral("run A")).isEmpty());
+    QCOMPARE(of(QStringLiteral("run A")), of(QStringLiteral("run B")));
     bool told = false;
     for (const QLabel* label : panel_->findChildren<QLabel*>())
         told = told || label->text().contains(QStringLiteral("A: this run, B: the baseline"));

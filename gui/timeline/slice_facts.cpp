@@ -222,8 +222,8 @@ std::string place_text(const TimelineModel& model, const SliceRow& row)
     std::string place = fmt::format("rank {}", track.rank.value);
     if (track.kind == TrackKind::stream)
         place += ", " + track.name;
-    if (model.runs.size() > 1)
-        place += track.run == 0 ? ", run A" : ", run B";
+    if (model.data.run_names.size() > 1)
+        place += ", " + model.data.run_names[track.run];
     return place;
 }
 

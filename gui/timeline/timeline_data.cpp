@@ -319,6 +319,8 @@ private:
             first = false;
         }
         data_.origin = runs_[0]->origin;
+        if (runs_.size() > 1)
+            data_.run_names = {"run A", "run B"};
     }
 
     std::span<const RecordedRun* const> runs_;

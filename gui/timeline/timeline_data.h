@@ -71,8 +71,9 @@ struct TimelineData {
     std::vector<Track> tracks;
     std::vector<std::string> names; // no two alike
     TimeRange whole{SimTime(0), SimTime(1)};
-    SimTime origin;                 // 0 on the time axis
-    std::array<SimTime, 2> shift{}; // by run: what the picture adds to its times
+    SimTime origin;                     // 0 on the time axis
+    std::array<SimTime, 2> shift{};     // by run: what the picture adds to its times
+    std::vector<std::string> run_names; // where there are two: "run A"
     std::unordered_map<std::uint64_t, std::uint32_t> row_index; // see row_of
 
     bool empty() const { return slices.size() == 0; }

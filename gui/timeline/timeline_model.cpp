@@ -71,8 +71,12 @@ TimelineModel::TimelineModel(const std::vector<std::shared_ptr<const Outcome>>& 
     find_kinds();
 }
 
-TimelineModel::TimelineModel(TimelineData of) : data(std::move(of)), pyramids(make_pyramids(data))
+TimelineModel::TimelineModel(TimelineData laid_out,
+                             std::vector<std::unique_ptr<const RecordedRun>> of)
+    : runs(std::move(of)), data(std::move(laid_out)), pyramids(make_pyramids(data))
 {
+    if (!runs.empty())
+        path = runs.front()->graph.critical_path();
     find_kinds();
 }
 
@@ -84,7 +88,8 @@ void TimelineModel::find_kinds()
 
 const RecordedRun* TimelineModel::run_of(const SliceRow& row) const
 {
-    return runs.empty() ? nullptr : runs[run_number(row)].get();
+    const std::uint8_t number = run_number(row);
+    return number < runs.size() ? runs[number].get() : nullptr;
 }
 
 std::uint32_t TimelineModel::slice_of(std::uint8_t run, RecordIndex record) const
@@ -98,7 +103,7 @@ Relations relations_of(const TimelineModel& model, std::uint32_t slice)
     const SliceRow& row = model.row_at(slice);
     const std::uint8_t run = model.run_number(row);
     const RecordIndex record = model.data.slices.record[slice];
-    if (record == no_record || model.runs.empty() ||
+    if (record == no_record || model.run_of(row) == nullptr ||
         model.data.tracks[row.track].kind != TrackKind::stream)
         return relations;
     const RecordGraph& graph = model.runs[run]->graph;
@@ -122,7 +127,7 @@ std::vector<Arrow> arrows_of(const TimelineModel& model, const SliceRow& row, st
                              std::uint32_t end)
 {
     std::vector<Arrow> arrows;
-    if (model.runs.empty())
+    if (model.run_of(row) == nullptr)
         return arrows;
     RecordIndex before = no_record; // a record has two slices where it waits first
     for (std::uint32_t slice = first; slice < end; ++slice) {

@@ -13,8 +13,10 @@ struct TimelineModel {
     explicit TimelineModel(const std::vector<std::shared_ptr<const Outcome>>& outcomes,
                            const WorkControl& work = {});
 
-    // Of slices that belong to no run: nothing is known of causes and peers.
-    explicit TimelineModel(TimelineData of);
+    // Of slices that were laid out elsewhere. Rows of a run that is not among `of` belong to none:
+    // nothing is known of their causes and peers.
+    explicit TimelineModel(TimelineData laid_out,
+                           std::vector<std::unique_ptr<const RecordedRun>> of = {});
 
     // Null: none.
     const RecordedRun* run_of(const SliceRow& row) const;

@@ -3,6 +3,7 @@
 #include "gui/timeline/run_timeline.h"
 #include "gui/timeline/slice_facts.h"
 #include "gui/timeline/time_text.h"
+#include "gui/timeline/timeline_search.h"
 #include "gui/timeline/timeline_texts.h"
 #include "gui/widgets/flat_button.h"
 #include "gui/widgets/plain_table.h"
@@ -11,8 +12,6 @@
 #include <QCheckBox>
 #include <QHeaderView>
 #include <QLabel>
-#include <QLineEdit>
-#include <QShortcut>
 #include <QSortFilterProxyModel>
 #include <QSplitter>
 #include <QTextBrowser>
@@ -25,7 +24,6 @@ namespace trainyard::gui {
 
 namespace {
 
-constexpr int search_after_ms = 120;
 constexpr int rows_table_after_ms = 60;
 
 } // namespace
@@ -35,7 +33,7 @@ TimelinePanel::TimelinePanel(Workspace& workspace, QWidget* parent)
       workspace_(workspace),
       canvas_(new TimelineCanvas(workspace.view())),
       progress_(new ProgressStrip),
-      search_timer_(new QTimer(this)),
+      search_(new TimelineSearch(*canvas_)),
       table_timer_(new QTimer(this))
 {
     auto* const layout = new QVBoxLayout(this);
@@ -66,15 +64,8 @@ TimelinePanel::TimelinePanel(Workspace& workspace, QWidget* parent)
     layout->addWidget(all, 1);
 
     connect(canvas_, &TimelineCanvas::pinnedChanged, this, &TimelinePanel::fill_details);
-    connect(canvas_, &TimelineCanvas::searchWanted, this, [this] {
-        search_->setFocus(Qt::ShortcutFocusReason);
-        search_->selectAll();
-    });
-    for (QTimer* timer : {search_timer_, table_timer_})
-        timer->setSingleShot(true);
-    search_timer_->setInterval(search_after_ms);
+    table_timer_->setSingleShot(true);
     table_timer_->setInterval(rows_table_after_ms);
-    connect(search_timer_, &QTimer::timeout, this, &TimelinePanel::search);
     connect(table_timer_, &QTimer::timeout, this, &TimelinePanel::fill_table);
     const auto later = [this] {
         if (in_sight())
@@ -95,14 +86,6 @@ void TimelinePanel::make_tools(QLayout* layout)
 {
     auto* const tools = new QToolBar;
     tools->setMinimumWidth(300); // where it is narrow, the last ones go into a menu
-    search_ = new QLineEdit;
-    search_->setPlaceholderText(tr("Search operations ( / )"));
-    search_->setAccessibleName(tr("Search operations"));
-    search_->setClearButtonEnabled(true);
-    search_->setFixedWidth(fontMetrics().horizontalAdvance(search_->placeholderText()) + 60);
-    matches_ = new QLabel;
-    auto* const previous = flat_button(tr("<"), tr("Previous match (Shift+N)"));
-    auto* const next = flat_button(tr(">"), tr("Next match (N)"));
     path_ = new QCheckBox(tr("Critical path"));
     path_->setChecked(true);
     path_->setToolTip(tr("The chain of operations that makes the step as long as it is (P)"));
@@ -115,9 +98,7 @@ void TimelinePanel::make_tools(QLayout* layout)
     auto* const close = flat_button(tr("Fold"), tr("Show ranks and nodes only"));
     auto* const fit = flat_button(tr("Fit"), tr("Show all of the step (F)"));
     auto* const fit_lines = flat_button(tr("Fit lines"), tr("All lines in sight (Shift+F)"));
-    for (QWidget* widget : {static_cast<QWidget*>(search_), static_cast<QWidget*>(previous),
-                            static_cast<QWidget*>(next), static_cast<QWidget*>(matches_)})
-        tools->addWidget(widget);
+    tools->addWidget(search_);
     auto* const gap = new QWidget;
     gap->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
     tools->addWidget(gap);
@@ -128,20 +109,6 @@ void TimelinePanel::make_tools(QLayout* layout)
         tools->addWidget(widget);
     layout->addWidget(tools);
 
-    connect(search_, &QLineEdit::textChanged, this, [this] { search_timer_->start(); });
-    connect(search_, &QLineEdit::returnPressed, this, [this] {
-        search();
-        canvas_->go_to_match(Toward::next);
-    });
-    auto* const leave =
-        new QShortcut(Qt::Key_Escape, search_, nullptr, nullptr, Qt::WidgetShortcut);
-    connect(leave, &QShortcut::activated, this, [this] {
-        search_->clear();
-        canvas_->setFocus();
-    });
-    connect(previous, &QToolButton::clicked, this,
-            [this] { canvas_->go_to_match(Toward::previous); });
-    connect(next, &QToolButton::clicked, this, [this] { canvas_->go_to_match(Toward::next); });
     connect(path_, &QCheckBox::toggled, canvas_, &TimelineCanvas::setPathShown);
     connect(canvas_, &TimelineCanvas::pathShownChanged, path_, &QCheckBox::setChecked);
     connect(messages, &QCheckBox::toggled, canvas_, &TimelineCanvas::setMessagesShown);
@@ -239,26 +206,8 @@ void TimelinePanel::take(const std::shared_ptr<const TimelineModel>& model)
 {
     progress_->end();
     canvas_->set_model(model);
-    search();
+    search_->search();
     fill_table();
-}
-
-void TimelinePanel::search()
-{
-    search_timer_->stop();
-    const std::string text = search_->text().trimmed().toStdString();
-    canvas_->set_matches(canvas_->model() ? find_slices(canvas_->model()->data, text)
-                                          : SearchMatches{});
-    tell_matches();
-}
-
-void TimelinePanel::tell_matches()
-{
-    const std::size_t count = canvas_->matches().slices.size();
-    if (search_->text().trimmed().isEmpty())
-        matches_->clear();
-    else
-        matches_->setText(count == 0 ? tr("none found") : tr("%L1 found").arg(count));
 }
 
 void TimelinePanel::fill_details()

@@ -12,7 +12,6 @@
 class QBoxLayout;
 class QCheckBox;
 class QLabel;
-class QLineEdit;
 class QSortFilterProxyModel;
 class QTableView;
 class QTextBrowser;
@@ -21,6 +20,7 @@ class QTimer;
 namespace trainyard::gui {
 
 class ProgressStrip;
+class TimelineSearch;
 
 class TimelinePanel : public Panel {
     Q_OBJECT
@@ -47,8 +47,6 @@ private:
     void make_details();
     void follow_run();
     void take(const std::shared_ptr<const TimelineModel>& model);
-    void search();
-    void tell_matches();
     void fill_details();
     void fill_table();
     std::vector<RangeEntry> entries() const;
@@ -56,8 +54,7 @@ private:
     Workspace& workspace_;
     TimelineCanvas* canvas_;
     ProgressStrip* progress_;
-    QLineEdit* search_;
-    QLabel* matches_;
+    TimelineSearch* search_;
     QCheckBox* path_;
     QCheckBox* compare_;
     QTextBrowser* details_;
@@ -65,7 +62,6 @@ private:
     QTableView* table_;
     RangeTable* entries_;
     QSortFilterProxyModel* sorted_;
-    QTimer* search_timer_;
     QTimer* table_timer_;
     std::shared_ptr<const RunView> run_;      // of the latest request
     std::shared_ptr<const RunView> baseline_; // beside it; null: none
