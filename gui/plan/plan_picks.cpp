@@ -13,6 +13,7 @@
 #include <QKeyEvent>
 #include <QMenu>
 #include <QTableView>
+#include <filesystem>
 
 namespace trainyard::gui {
 

@@ -9,6 +9,7 @@
 #include "sim/study/search/search.h"
 #include "sim/study/session.h"
 
+#include <functional>
 #include <mutex>
 
 namespace trainyard::gui {
