@@ -73,6 +73,7 @@ void MainWindow::make_docks()
     });
     connect(calibration_, &CalibrationPanel::told, this, &MainWindow::tell);
     connect(calibration_, &CalibrationPanel::opened, this, &MainWindow::show_measurements);
+    connect(&calibration_->form(), &MeasureForm::begun, start_, &QWidget::hide);
 
     problems_ = new ProblemsView;
     connect(problems_, &ProblemsView::chosen, this, [this](const std::string& pointer) {

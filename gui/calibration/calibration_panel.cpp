@@ -12,6 +12,7 @@
 #include <QScrollArea>
 #include <QSplitter>
 #include <QStackedWidget>
+#include <QStyle>
 #include <QToolBar>
 #include <QTreeView>
 #include <QVBoxLayout>
@@ -149,6 +150,9 @@ void CalibrationPanel::make_body()
     form_area_->setWidget(form_);
     form_area_->setWidgetResizable(true);
     form_area_->setFrameShape(QFrame::NoFrame);
+    form_area_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    form_area_->setMinimumWidth(form_->minimumSizeHint().width() +
+                                style()->pixelMetric(QStyle::PM_ScrollBarExtent));
     form_area_->hide();
     auto* const left = new QSplitter(Qt::Vertical);
     left->addWidget(list_);
