@@ -12,6 +12,7 @@ void TimelineFixture::init()
     panel_->show();
     QVERIFY(QTest::qWaitForWindowExposed(panel_.get()));
     QTRY_VERIFY_WITH_TIMEOUT(canvas().model() != nullptr, patience_ms);
+    canvas().openAll();
     canvas().setFocus();
 }
 

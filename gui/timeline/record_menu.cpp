@@ -1,0 +1,86 @@
+#include "gui/timeline/record_menu.h"
+
+#include <QActionGroup>
+#include <QLineEdit>
+#include <QMenu>
+#include <QWidgetAction>
+#include <set>
+
+namespace trainyard::gui {
+
+RecordMenu::RecordMenu(QWidget* parent)
+    : QToolButton(parent), choices_(new QActionGroup(this)), ranks_(new QLineEdit)
+{
+    setAutoRaise(true);
+    setPopupMode(QToolButton::InstantPopup);
+    setToolTip(tr("Whose operations are recorded"));
+    setAccessibleName(toolTip());
+    auto* const menu = new QMenu(this);
+    setMenu(menu);
+    const std::array<std::pair<LanesOf, QString>, 4> choices{
+        {{LanesOf::usual, tr("All ranks of small jobs, else one of each stage")},
+         {LanesOf::stages, tr("One rank of each stage, and the critical one")},
+         {LanesOf::dp_group, tr("The critical rank's data-parallel group")},
+         {LanesOf::all, tr("All ranks, as far as two million operations go")}}};
+    for (const auto& [of, text] : choices) {
+        QAction* const action = menu->addAction(text);
+        action->setCheckable(true);
+        action->setData(static_cast<int>(of));
+        choices_->addAction(action);
+        connect(action, &QAction::triggered, this,
+                [this, choice = LaneChoice{of}] { emit chosen(choice); });
+    }
+    ranks_->setPlaceholderText(tr("these ranks: 0-3, 8"));
+    ranks_->setAccessibleName(tr("Ranks to record, as 0-3, 8"));
+    ranks_->setClearButtonEnabled(true);
+    auto* const typed = new QWidgetAction(menu);
+    typed->setDefaultWidget(ranks_);
+    menu->addAction(typed);
+    connect(ranks_, &QLineEdit::returnPressed, this, &RecordMenu::choose_ranks);
+    connect(ranks_, &QLineEdit::textChanged, this, [this] {
+        ranks_->setPalette(palette());
+        ranks_->setToolTip({});
+    });
+    set_choice({});
+    tell(nullptr);
+}
+
+void RecordMenu::choose_ranks()
+{
+    const auto ranks = parse_ranks(ranks_->text().toStdString());
+    if (ranks) {
+        menu()->close();
+        emit chosen({LanesOf::ranks, *ranks});
+        return;
+    }
+    QPalette wrong = palette();
+    wrong.setColor(QPalette::Text, Qt::red);
+    ranks_->setPalette(wrong);
+    ranks_->setToolTip(tr("Ranks are numbers and ranges of numbers: 0-3, 8"));
+}
+
+void RecordMenu::set_choice(const LaneChoice& choice)
+{
+    choices_->setExclusionPolicy(QActionGroup::ExclusionPolicy::None);
+    for (QAction* const action : choices_->actions())
+        action->setChecked(action->data().toInt() == static_cast<int>(choice.of));
+    choices_->setExclusionPolicy(QActionGroup::ExclusionPolicy::Exclusive);
+}
+
+void RecordMenu::tell(const TimelineModel* model)
+{
+    setEnabled(model != nullptr && !model->runs.empty());
+    if (!isEnabled()) {
+        setText(tr("no ranks recorded"));
+        return;
+    }
+    std::set<RankId> ranks;
+    for (const Track& track : model->data.tracks)
+        if (track.kind == TrackKind::rank && track.run == 0)
+            ranks.insert(track.rank);
+    setText(tr("%L1 of %L2 ranks recorded")
+                .arg(ranks.size())
+                .arg(model->runs.front()->outcome->job.world()));
+}
+
+} // namespace trainyard::gui
