@@ -1,6 +1,7 @@
 #include "gui/timeline/record_menu.h"
 
 #include <QActionGroup>
+#include <QKeyEvent>
 #include <QLineEdit>
 #include <QMenu>
 #include <QWidgetAction>
@@ -36,13 +37,26 @@ RecordMenu::RecordMenu(QWidget* parent)
     auto* const typed = new QWidgetAction(menu);
     typed->setDefaultWidget(ranks_);
     menu->addAction(typed);
-    connect(ranks_, &QLineEdit::returnPressed, this, &RecordMenu::choose_ranks);
+    ranks_->installEventFilter(this);
     connect(ranks_, &QLineEdit::textChanged, this, [this] {
         ranks_->setPalette(palette());
         ranks_->setToolTip({});
     });
     set_choice({});
     tell(nullptr);
+}
+
+// Return is the line's alone: the menu would take it for one of its entries.
+bool RecordMenu::eventFilter(QObject* watched, QEvent* event)
+{
+    if (watched == ranks_ && event->type() == QEvent::KeyPress) {
+        const int key = static_cast<QKeyEvent*>(event)->key();
+        if (key == Qt::Key_Return || key == Qt::Key_Enter) {
+            choose_ranks();
+            return true;
+        }
+    }
+    return QToolButton::eventFilter(watched, event);
 }
 
 void RecordMenu::choose_ranks()

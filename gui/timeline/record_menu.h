@@ -22,6 +22,9 @@ public:
     void tell(const TimelineModel* model);
     void set_choice(const LaneChoice& choice);
 
+protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
 signals:
     void chosen(const trainyard::LaneChoice& choice);
 

@@ -323,6 +323,8 @@ void TimelineCanvas::fitHeight()
 // Few lines are higher than usual, up to twice.
 void TimelineCanvas::fill_height()
 {
+    if (model_ == nullptr)
+        return;
     const int lines = std::max(1, static_cast<int>(layout_.lines().size()));
     // Counters are to come.
     const int height = frame().body.height() * (counters_.empty() ? 6 : 10) / 10;
@@ -333,6 +335,7 @@ void TimelineCanvas::openAll()
 {
     layout_.set_all_open(TrackKind::group, true);
     layout_.set_all_open(TrackKind::rank, true);
+    fill_height();
     layout_changed();
 }
 

@@ -3,6 +3,9 @@
 #include "tests/catch.h"
 #include "tests/unit/report/small_outcome.h"
 
+#include <algorithm>
+#include <numeric>
+
 using namespace trainyard;
 using namespace trainyard::test;
 
