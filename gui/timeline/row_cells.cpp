@@ -86,12 +86,11 @@ void RowCells::fill(std::span<const Line> lines)
     }
     filled_ += missing.size();
     const std::size_t threads = missing.size() * width_ / cells_per_thread;
-    for_each_index(missing.size(),
-                   static_cast<int>(std::min<std::size_t>(
-                       threads, static_cast<std::size_t>(usable_threads()))),
-                   [&](std::size_t i) {
-                       cells_of(*model_, missing[i].first, range_, *missing[i].second);
-                   });
+    for_each_index(
+        missing.size(),
+        static_cast<int>(
+            std::min<std::size_t>(threads, static_cast<std::size_t>(usable_threads()))),
+        [&](std::size_t i) { cells_of(*model_, missing[i].first, range_, *missing[i].second); });
 }
 
 void find_wide_slices(const TimelineData& data, const SliceRow& row, const TimeScale& scale,

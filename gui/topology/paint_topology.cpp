@@ -33,8 +33,7 @@ void paint_half(QPainter& painter, const TopologyScene& scene, const QPainterPat
         painter.drawPath(path);
         return;
     }
-    painter.setPen(
-        QPen(colour_of(scene, use), width, Qt::SolidLine, Qt::FlatCap));
+    painter.setPen(QPen(colour_of(scene, use), width, Qt::SolidLine, Qt::FlatCap));
     painter.drawPath(path);
     if (use.worst >= saturated) { // second channel
         painter.setPen(
