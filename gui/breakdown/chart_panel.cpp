@@ -233,6 +233,8 @@ bool ChartPanel::handle_key(int key)
     case Qt::Key_Escape:
         if (marked_)
             mark(std::nullopt);
+        else if (can_go_back())
+            go_back();
         else if (enlarged_)
             emit leaveWanted();
         else
@@ -250,7 +252,8 @@ bool ChartPanel::eventFilter(QObject* watched, QEvent* event)
     switch (event->type()) {
     case QEvent::ShortcutOverride:
         // Before the window's own: Escape goes back here.
-        if (static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape && (marked_ || enlarged_))
+        if (static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape &&
+            (marked_ || enlarged_ || can_go_back()))
             event->accept();
         break;
     case QEvent::KeyPress:

@@ -85,6 +85,7 @@ void TestTimelineWork::onlyWhatIsInSightIsMade()
     QCOMPARE(std::size_t{model().data.slices.record[canvas().pinned()]}, *selection.record);
     QCOMPARE(view().selection().record, selection.record);
     // The same is not made twice.
+    QTRY_VERIFY_WITH_TIMEOUT(!panel_->busy(), patience_ms); // nor counted
     panel_->set_in_sight(false);
     panel_->set_in_sight(true);
     workspace_->pin_baseline();

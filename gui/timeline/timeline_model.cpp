@@ -4,6 +4,8 @@ namespace trainyard::gui {
 
 namespace {
 
+constexpr std::size_t overview_columns = 1024;
+
 // The parts of making one, of about the same length.
 void begin_part(const WorkControl& work, std::string_view name, int number)
 {
@@ -25,13 +27,13 @@ recorded(const std::vector<std::shared_ptr<const Outcome>>& outcomes, const Work
 }
 
 TimelineData data_of(const std::vector<std::unique_ptr<const RecordedRun>>& runs,
-                     const WorkControl& work)
+                     const WorkControl& work, LaneOrder order)
 {
     begin_part(work, "laying out operations", 1);
     std::vector<const RecordedRun*> all;
     for (const auto& run : runs)
         all.push_back(run.get());
-    return make_timeline_data(all, work);
+    return make_timeline_data(all, work, order);
 }
 
 std::vector<RowPyramid> pyramids_of(const TimelineData& data, const WorkControl& work)
@@ -62,10 +64,11 @@ void add_messages(const TimelineModel& model, std::uint8_t run, RecordIndex reco
 } // namespace
 
 TimelineModel::TimelineModel(const std::vector<std::shared_ptr<const Outcome>>& outcomes,
-                             const WorkControl& work)
+                             const WorkControl& work, LaneOrder order)
     : runs(recorded(outcomes, work)),
-      data(data_of(runs, work)),
+      data(data_of(runs, work, order)),
       pyramids(pyramids_of(data, work)),
+      overview(make_overview(data, pyramids, overview_columns, work)),
       path(path_of(*runs.front(), work))
 {
     find_kinds();
@@ -73,7 +76,10 @@ TimelineModel::TimelineModel(const std::vector<std::shared_ptr<const Outcome>>& 
 
 TimelineModel::TimelineModel(TimelineData laid_out,
                              std::vector<std::unique_ptr<const RecordedRun>> of)
-    : runs(std::move(of)), data(std::move(laid_out)), pyramids(make_pyramids(data))
+    : runs(std::move(of)),
+      data(std::move(laid_out)),
+      pyramids(make_pyramids(data)),
+      overview(make_overview(data, pyramids, overview_columns))
 {
     if (!runs.empty())
         path = runs.front()->graph.critical_path();

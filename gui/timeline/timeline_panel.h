@@ -19,7 +19,10 @@ class QTimer;
 
 namespace trainyard::gui {
 
+class CounterFeed;
+class OverviewStrip;
 class ProgressStrip;
+class RecordMenu;
 class TimelineSearch;
 
 class TimelinePanel : public Panel {
@@ -34,15 +37,21 @@ public:
     // What is in the selected stretch of time, else in the one in sight.
     TableData table() const override;
 
-    // While it is being made, the run before is shown.
-    bool busy() const override { return task_.busy(); }
+    // While it is being made, the run before is shown. Counters hold up nothing but pictures.
+    bool busy() const override;
+    void prepare_picture() override { counts_for_picture_ = true; }
     void cancel() override;
     std::vector<KeyHelp> key_help() const override;
     bool wants_ops() const override { return true; }
     TimelineCanvas& canvas() { return *canvas_; }
+    OverviewStrip& overview() { return *overview_; }
+    CounterFeed& counters() { return *counters_; }
 
 private:
     void make_tools(QLayout* layout);
+    QWidget* make_lanes_menu();
+    QWidget* make_counters_menu();
+    void follow_counters();
     void make_progress(QBoxLayout* layout);
     void make_details();
     void follow_run();
@@ -53,7 +62,10 @@ private:
 
     Workspace& workspace_;
     TimelineCanvas* canvas_;
+    OverviewStrip* overview_;
+    CounterFeed* counters_;
     ProgressStrip* progress_;
+    RecordMenu* recorded_;
     TimelineSearch* search_;
     QCheckBox* path_;
     QCheckBox* compare_;
@@ -65,6 +77,8 @@ private:
     QTimer* table_timer_;
     std::shared_ptr<const RunView> run_;      // of the latest request
     std::shared_ptr<const RunView> baseline_; // beside it; null: none
+    bool counts_for_picture_ = false;
+    LaneOrder order_ = LaneOrder::stage; // of the latest request
     BackgroundTask task_;
 };
 

@@ -52,6 +52,11 @@ TimelineSearch::TimelineSearch(TimelineCanvas& canvas, QWidget* parent)
     connect(previous, &QToolButton::clicked, this,
             [this] { canvas_.go_to_match(Toward::previous); });
     connect(next, &QToolButton::clicked, this, [this] { canvas_.go_to_match(Toward::next); });
+    connect(&canvas_, &TimelineCanvas::pinnedChanged, this, &TimelineSearch::tell_matches);
+    connect(&canvas_, &TimelineCanvas::searchForWanted, this, [this](const QString& text) {
+        line_->setText(text);
+        search();
+    });
     connect(&canvas_, &TimelineCanvas::searchWanted, this, [this] {
         line_->setFocus(Qt::ShortcutFocusReason);
         line_->selectAll();
@@ -72,8 +77,14 @@ void TimelineSearch::tell_matches()
     const std::size_t count = canvas_.matches().slices.size();
     if (line_->text().trimmed().isEmpty())
         matches_->clear();
+    else if (count == 0)
+        matches_->setText(tr("none found"));
+    else if (const std::size_t number =
+                 number_of(canvas_.model()->data, canvas_.matches(), canvas_.pinned());
+             number > 0)
+        matches_->setText(tr("%L1 of %L2").arg(number).arg(count));
     else
-        matches_->setText(count == 0 ? tr("none found") : tr("%L1 found").arg(count));
+        matches_->setText(tr("%L1 found").arg(count));
 }
 
 } // namespace trainyard::gui

@@ -62,7 +62,7 @@ void paint_scale(QPainter& painter, const TopologyScene& scene, LegendLine& line
     for (int i = 0; i <= 5; ++i)
         gradient.setColorAt(i / 5.0, scene.colours.scale[static_cast<std::size_t>(i)]);
     painter.fillRect(bar, gradient);
-    line.write(legend_text("100 %"), 14);
+    line.write(QStringLiteral("%1 %").arg(100 * scene.top), 14);
 }
 
 void paint_mark_keys(QPainter& painter, const TopologyScene& scene, LegendLine& line)

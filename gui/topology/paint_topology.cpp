@@ -33,8 +33,7 @@ void paint_half(QPainter& painter, const TopologyScene& scene, const QPainterPat
         painter.drawPath(path);
         return;
     }
-    painter.setPen(
-        QPen(colours.of_use(tinted(use, scene.tint)), width, Qt::SolidLine, Qt::FlatCap));
+    painter.setPen(QPen(colour_of(scene, use), width, Qt::SolidLine, Qt::FlatCap));
     painter.drawPath(path);
     if (use.worst >= saturated) { // second channel
         painter.setPen(
@@ -120,7 +119,7 @@ void paint_thing(QPainter& painter, const TopologyScene& scene, const QRectF& re
     if (laid.folded && place.kind != PlaceKind::switches)
         if (const std::uint32_t inside = scene.layout->inside_of(item); inside != no_place) {
             const WayUse& use = scene.uses[inside].there; // all of them are
-            fill = colours.of_use(tinted(use, scene.tint));
+            fill = colour_of(scene, use);
             broken = use.dead + use.changed > 0;
         }
     const bool current = scene.current == laid.place;

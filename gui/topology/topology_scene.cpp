@@ -161,6 +161,22 @@ double tinted(const WayUse& use, Tint tint)
     return tint == Tint::mean ? use.mean() : use.worst;
 }
 
+double scale_top(const std::vector<BundleUse>& uses, Tint tint)
+{
+    double most = 0;
+    for (const BundleUse& use : uses)
+        most = std::max({most, tinted(use.there, tint), tinted(use.back, tint)});
+    for (const double top : {0.01, 0.02, 0.05, 0.1, 0.2, 0.5})
+        if (most <= top)
+            return top;
+    return 1;
+}
+
+QColor colour_of(const TopologyScene& scene, const WayUse& use)
+{
+    return scene.colours.of_use(tinted(use, scene.tint) / scene.top);
+}
+
 double most_capacity(const TopologyScene& scene)
 {
     double most = 0;
