@@ -98,11 +98,13 @@ private:
     bool priced_;
 };
 
+// Of a search that was ended a quicker one may be open: nothing is the best then.
 QString headline_of_layouts(const PlanReport& report)
 {
     const PlanRow& best = report.rows.front();
-    QString out = plan_words("Best: %1: %2 a step (%3 – %4), MFU %5")
-                      .arg(text_of(best.layout), text_of(to_display(best.step_time.value)),
+    QString out = plan_words("%1: %2: %3 a step (%4 – %5), MFU %6")
+                      .arg(report.search.open > 0 ? plan_words("Best so far") : plan_words("Best"),
+                           text_of(best.layout), text_of(to_display(best.step_time.value)),
                            text_of(to_display(best.step_time.low)),
                            text_of(to_display(best.step_time.high)), text_of(percent(best.mfu)));
     if (best.training)

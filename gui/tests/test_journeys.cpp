@@ -14,6 +14,7 @@
 #include <QTableView>
 #include <QToolButton>
 #include <QTreeView>
+#include <algorithm>
 
 using namespace trainyard;
 using namespace trainyard::gui;
@@ -47,6 +48,8 @@ private:
     bool open_first(test::Clicks& clicks)
     {
         auto* const rows = part<QTableView>("plan/rows");
+        if (!QTest::qWaitFor([&] { return !rows->visibleRegion().isEmpty(); }, patience_ms))
+            return false;
         const QString first = rows->model()->index(0, 0).data().toString();
         if (!clicks.pick(rows, first))
             return false;
@@ -104,8 +107,9 @@ void TestJourneys::theCheaperOfTwoClustersIsFound()
     for (const PlanEntry& entry : planner().plan()->entries)
         QVERIFY(entry.cost && entry.days && *entry.cost > 0);
     QVERIFY(open_first(clicks));
-    QCOMPARE(window_->workspace().run()->summary.gpus,
-             static_cast<int>(*planner().plan()->entries.front().gpus));
+    const auto& entries = planner().plan()->entries;
+    const PlanEntry& cheapest = *std::ranges::min_element(entries, {}, &PlanEntry::cost);
+    QCOMPARE(window_->workspace().run()->summary.gpus, static_cast<int>(*cheapest.gpus));
     QVERIFY2(clicks.count() <= 12, qPrintable(QString::number(clicks.count())));
 }
 

@@ -238,7 +238,7 @@ void TestMeasure::anExistingProfileIsNotWrittenOver()
 void TestMeasure::theMachineIsMeasuredWithTheRealProgram()
 {
     forget_files();
-    const QString measure = QStringLiteral(TRAINYARD_MEASURE_PROGRAM);
+    const QString measure = QString::fromUtf8(TRAINYARD_MEASURE_PROGRAM);
     if (!QFileInfo(measure).isExecutable())
         QSKIP("trainyard-measure is not built");
     show_form(measure);

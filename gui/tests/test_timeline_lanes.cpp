@@ -76,7 +76,7 @@ TEST_CASE("a pinned lane is shown once, at the top, with what hangs in it")
     CHECK(tracks_of(layout) == Tracks{0, 1, 2, 3, 4, 5, 6});
 }
 
-TEST_CASE("a hidden lane comes back when it is looked for; the last one stays")
+TEST_CASE("a hidden lane comes back when it is looked for, and the last one stays")
 {
     const TimelineData data = four_ranks();
     TrackLayout layout(data);
