@@ -11,6 +11,7 @@
 #include "calibrate/program/session.h"
 #include "sim/base/build_info.h"
 #include "sim/base/files.h"
+#include "sim/base/json.h"
 #include "sim/cli/terminal.h"
 #include "sim/cost/profile_library.h"
 
@@ -112,6 +113,34 @@ int calibrate(const CalibrateOptions& options, const std::optional<JobLaunch>& j
     return write_outputs(complete, measure_here(complete, job), check);
 }
 
+// Empty: it can measure on this host.
+std::string why_not(const std::string& backend)
+{
+    if (module_of(backend).empty())
+        return "this build has no such back end";
+    if (backend != "nccl")
+        return "";
+    try {
+        usable_gpus();
+        return "";
+    } catch (const MeasureFailure& failure) {
+        return failure.message;
+    }
+}
+
+int say_backends()
+{
+    Json backends = Json::array();
+    for (const std::string name : {"nccl", "gloo", "mpi"}) {
+        const std::string why = why_not(name);
+        backends.push_back(Json::Object{{"name", name}, {"usable", why.empty()}, {"why", why}});
+    }
+    Json out = Json::object();
+    out["backends"] = std::move(backends);
+    print_data(to_text(out) + "\n");
+    return exit_ok;
+}
+
 // Of several ranks of a launched job only the first speaks of what all of them see; the others let
 // it finish, for launchers end all ranks when one has failed.
 int say_end(const ParsedEnd& end, bool is_other)
@@ -134,6 +163,8 @@ int run_with(const CalibrateOptions& options, const std::optional<JobLaunch>& jo
         if (const auto end = misfit(options, job->launch.place.ranks))
             return say_end(*end, is_other);
     try {
+        if (options.say_backends)
+            return say_backends();
         if (options.is_rank || is_other)
             return serve(backend_of(options), job);
         listen_for_interrupts();

@@ -134,6 +134,8 @@ void add_where(CLI::App& app, CalibrateOptions& options)
                    "nccl, mpi or gloo; else NCCL, where there are GPUs")
         ->type_name("NAME")
         ->check(CLI::IsMember({"nccl", "mpi", "gloo"}));
+    app.add_flag("--backends", options.say_backends,
+                 "measure nothing: say as JSON which back ends can measure on this host");
     app.add_option("-n,--ranks", options.ranks,
                    "ranks on this host (all GPUs; of CPUs the cores, at most 8)")
         ->type_name("COUNT")
@@ -151,6 +153,9 @@ void add_output(CLI::App& app, CalibrateOptions& options)
         ->type_name("FILE");
     app.add_option("--topology", options.topology,
                    "write the topology there (else beside the profile)")
+        ->type_name("FILE");
+    app.add_option("--samples", options.samples,
+                   "keep every sample there (else beside the profile; without -o none is kept)")
         ->type_name("FILE");
     app.add_option("--html", options.html, "write a report as one page with plots")
         ->type_name("FILE");
@@ -174,7 +179,7 @@ void add_output(CLI::App& app, CalibrateOptions& options)
                    "measure nothing: take the samples that another run left")
         ->type_name("FILE");
     for (const char* what : {"--only", "--dtype", "--min-size", "--max-size", "--trials",
-                             "--launches", "--backend", "--ranks"})
+                             "--launches", "--backend", "--ranks", "--samples"})
         app.get_option("--from")->excludes(app.get_option(what));
     app.add_flag("--rank", options.is_rank, "serve as one rank")->group("");
 }

@@ -15,6 +15,7 @@ namespace trainyard {
 struct CalibrateOptions {
     std::string output;   // profile; empty: only the table
     std::string topology; // file; empty: beside the profile
+    std::string samples;  // file; empty: beside the profile
     std::string html;
     std::string tuner;
     std::string check;   // a profile to compare this machine with
@@ -31,6 +32,7 @@ struct CalibrateOptions {
     std::uint64_t seed = 1;
     bool table = false;
     bool is_rank = false; // started by another one of these
+    bool say_backends = false;
     PlanOptions plan;
 
     Effort effort() const { return plan.quick ? Effort::quick : Effort::full; }

@@ -202,7 +202,7 @@ int write_outputs(const CalibrateOptions& options, const SessionResult& result,
 {
     try {
         const int code = write_all(options, result, earlier);
-        if (code != exit_ok || !options.output.empty())
+        if (code != exit_ok || !options.output.empty() || !options.samples.empty())
             keep_samples(result, code); // the profile has only those of its tables
         else
             remove_samples(result);

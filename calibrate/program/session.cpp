@@ -40,6 +40,8 @@ std::string utc_now()
 // Beside the profile, so that it is found; without one among temporary files.
 fs::path journal_path(const CalibrateOptions& options)
 {
+    if (!options.samples.empty())
+        return options.samples;
     if (options.output.empty())
         return fs::temp_directory_path() /
                fmt::format("trainyard-calibrate-{}.samples.jsonl", ::getpid());

@@ -13,7 +13,18 @@ FileOpener::FileOpener(const Document& document, Take take)
 
 void FileOpener::open(const std::string& file)
 {
-    waiting_.push_back(file);
+    add({file, std::nullopt});
+}
+
+void FileOpener::import_again(ImportQuestion job)
+{
+    const std::string file = job.file;
+    add({file, std::move(job)});
+}
+
+void FileOpener::add(Wanted wanted)
+{
+    waiting_.push_back(std::move(wanted));
     if (!task_.busy())
         next();
 }
@@ -26,11 +37,13 @@ void FileOpener::cancel()
 
 void FileOpener::next()
 {
-    std::string file = std::move(waiting_.front());
+    Wanted wanted = std::move(waiting_.front());
     waiting_.pop_front();
-    task_.start([this, file = std::move(file), scenario = document_.json()](
+    task_.start([this, wanted = std::move(wanted), scenario = document_.json()](
                     const WorkControl& control) -> BackgroundTask::Answer {
-        auto read = std::make_shared<Read>(Read{file, open_any(file, scenario, control)});
+        auto read = std::make_shared<Read>(
+            Read{wanted.file, wanted.job ? Opened(import_job_text(*wanted.job, scenario))
+                                         : open_any(wanted.file, scenario, control)});
         return [this, read] { read_ = read; };
     });
 }

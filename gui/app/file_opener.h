@@ -20,8 +20,9 @@ public:
     // Jobs are imported on the cluster of the document's scenario.
     FileOpener(const Document& document, Take take);
 
-    void open(const std::string& file); // after those that were asked for before
-    void cancel();                      // also of those that wait
+    void open(const std::string& file);    // after those that were asked for before
+    void import_again(ImportQuestion job); // likewise
+    void cancel();                         // also of those that wait
     bool busy() const { return task_.busy() || !waiting_.empty(); }
 
 signals:
@@ -29,17 +30,22 @@ signals:
     void failed(const QString& message); // the world refused one
 
 private:
+    struct Wanted {
+        std::string file;
+        std::optional<ImportQuestion> job; // a file that was read before
+    };
     struct Read {
         std::string file;
         Checked<Opened> content;
     };
 
+    void add(Wanted wanted);
     void next();
     void follow();
 
     const Document& document_;
     Take take_;
-    std::deque<std::string> waiting_;
+    std::deque<Wanted> waiting_;
     std::shared_ptr<Read> read_;
     BackgroundTask task_;
 };

@@ -92,7 +92,8 @@ void export_all(const MainWindow& window, const QSize& size, const std::string& 
 
 std::vector<std::string> view_keys()
 {
-    return {"scenario", "timeline", "topology", "explore", "calibration", "breakdown"};
+    return {"scenario", "timeline",    "topology",  "explore",
+            "plan",     "calibration", "breakdown", "recorded"};
 }
 
 int run_headless(const HeadlessOptions& options)
@@ -110,7 +111,7 @@ int run_headless(const HeadlessOptions& options)
                         options.screenshot));
         return exit_usage;
     }
-    if (options.file.empty()) {
+    if (options.files.empty()) {
         say("error: a picture needs a FILE to show\n");
         return exit_usage;
     }
@@ -123,7 +124,7 @@ int run_headless(const HeadlessOptions& options)
         MainWindow window({autosave.path().toStdString(), false});
         window.resize(size);
         window.show();
-        const bool opened = window.open(options.file);
+        const bool opened = window.open(options.files);
         if (!options.view.empty()) // in front of the one that a scenario opens with
             window.show_panel(QString::fromStdString(options.view));
         settle(window);

@@ -8,7 +8,7 @@
 namespace trainyard::gui {
 
 struct HeadlessOptions {
-    std::string file;
+    std::vector<std::string> files;
     std::string screenshot;
     std::string export_dir;
     std::string view;

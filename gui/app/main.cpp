@@ -1,4 +1,4 @@
-// trainyard-gui [FILE]: the window; --screenshot and --export-dir make pictures without one.
+// trainyard-gui [FILE...]: the window; --screenshot and --export-dir make pictures without one.
 
 #include "gui/app/headless.h"
 #include "gui/app/main_window.h"
@@ -30,12 +30,12 @@ int run(int argc, char** argv)
 {
     keep_freed_memory();
     HeadlessOptions options;
-    std::string file;
     std::string theme;
     CLI::App app("Explore distributed training: scenarios, timelines, topologies, strategies.",
                  "trainyard-gui");
-    app.add_option("FILE", file,
-                   "a scenario, session, model, topology, profile, job or log of measurements");
+    app.add_option("FILE", options.files,
+                   "a scenario, session, model, topology, profile, job, log of measurements; "
+                   "traces of a job's ranks");
     app.add_option("--screenshot", options.screenshot, "write a picture of the window and end")
         ->type_name("OUT.png")
         ->check(not_empty);
@@ -60,7 +60,6 @@ int run(int argc, char** argv)
                    printable_lines(error.what()));
         return exit_usage;
     }
-    options.file = file;
 
     if (options.wanted() && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM"))
         qputenv("QT_QPA_PLATFORM", "offscreen");
@@ -91,8 +90,10 @@ int run(int argc, char** argv)
             window.setWindowState(Qt::WindowMaximized);
     }
     window.show();
-    if (!window.offer_recovery(file) && !file.empty())
-        window.open_later(file);
+    const std::string first = options.files.empty() ? "" : options.files.front();
+    if (!window.offer_recovery(first))
+        for (const std::string& file : options.files)
+            window.open_later(file);
     return QApplication::exec();
 }
 

@@ -87,6 +87,7 @@ void MainWindow::make_status()
     connect(&opener_, &FileOpener::busyChanged, this, [this, done] {
         if (opener_.busy())
             progress_->begin(tr("reading"));
+        open_traces();
         done();
     });
     connect(&opener_, &FileOpener::failed, this,
@@ -111,6 +112,7 @@ void MainWindow::follow_busy()
 void MainWindow::cancel()
 {
     opener_.cancel();
+    traces_.clear();
     workspace_.live().cancel();
     for (Panel* const one : panels_)
         if (one->busy())

@@ -20,12 +20,18 @@ class QToolBar;
 namespace trainyard::gui {
 
 class CalibrationPanel;
+class ClusterDialog;
 class ExplorePanel;
+class NewJobPage;
+class OriginView;
+class PlanPanel;
 class ProblemsButton;
 class ProblemsView;
 class ProgressStrip;
+class RecordedPanel;
 class ScenarioPanel;
 class StartPage;
+struct FirstJob;
 
 // Where what is remembered between runs lies.
 struct Places {
@@ -45,7 +51,9 @@ public:
     // Opens whatever the file is, read in the background; what is wrong is shown among the
     // problems. The second waits until it is open, and is false where it was refused.
     void open_later(const std::string& file);
-    bool open(const std::string& file);
+    bool open(const std::string& file) { return open(std::vector<std::string>{file}); }
+    // Traces among several files are of the ranks of one job.
+    bool open(const std::vector<std::string>& files);
 
     // Why the last file was not opened.
     const Problems& refused() const { return refused_; }
@@ -63,6 +71,11 @@ public:
 
     // Likewise, and that part of it; without a view: what devices cost.
     void show_part(const QString& view, const QString& part);
+
+    // The page of a new job, as File > New does.
+    void show_new();
+    // The cluster of the open scenario in its form, as Edit > Cluster does.
+    void edit_cluster();
 
     // False where it could not be written; said among the problems.
     bool save_session(const std::string& file);
@@ -85,6 +98,13 @@ private:
     void restore_layout(const QByteArray& layout);
     void reset_layout();
     void show_measurements();
+    void show_new_with(const QString& model);
+    void begin_plan();
+    void take_first_job(const FirstJob& job);
+    void take_job(OpenedJob job);
+    void take_part(const OpenedPart& part);
+    void show_recorded();
+    void open_traces();
     void arrange();
     void make_menus();
     void make_file_menu();
@@ -135,10 +155,16 @@ private:
     QTimer* autosave_timer_;
     QToolBar* headline_ = nullptr;
     StartPage* start_ = nullptr;
+    NewJobPage* new_job_ = nullptr;    // null: not wanted yet
+    ClusterDialog* cluster_ = nullptr; // likewise
+    bool plan_wanted_ = false;         // of a new job: it goes on to the plan
     ScenarioPanel* scenario_ = nullptr;
     CalibrationPanel* calibration_ = nullptr;
+    RecordedPanel* recorded_ = nullptr;
     ExplorePanel* explore_ = nullptr;
+    PlanPanel* plan_ = nullptr;
     ProblemsView* problems_ = nullptr;
+    OriginView* origin_ = nullptr;
     ProblemsButton* problems_button_ = nullptr;
     bool wrong_ = false; // the scenario has errors
     std::vector<Panel*> panels_;
@@ -147,10 +173,11 @@ private:
     std::optional<Theme> theme_; // that was chosen in this run
     QAction* cancel_ = nullptr;
     QStringList recent_;
-    QByteArray layout_;     // of the docks, as they were left
-    bool begun_ = false;    // there is a scenario
-    bool arranged_ = false; // its views have their sizes
-    bool opened_ = false;   // the last file
+    QByteArray layout_;               // of the docks, as they were left
+    bool begun_ = false;              // there is a scenario
+    bool arranged_ = false;           // its views have their sizes
+    int unopened_ = 0;                // files that were asked for together
+    std::vector<std::string> traces_; // among them, so far
     Problems refused_;
     bool world_refused_ = false;
 };

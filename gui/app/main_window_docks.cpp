@@ -5,6 +5,9 @@
 #include "gui/breakdown/breakdown_panel.h"
 #include "gui/calibration/calibration_panel.h"
 #include "gui/explore/explore_panel.h"
+#include "gui/new/origin_view.h"
+#include "gui/plan/plan_panel.h"
+#include "gui/recorded/recorded_panel.h"
 #include "gui/scenario/headline_bar.h"
 #include "gui/scenario/scenario_panel.h"
 #include "gui/timeline/timeline_panel.h"
@@ -35,6 +38,13 @@ void MainWindow::make_docks()
     connect(start_, &StartPage::chosen, this,
             [this](const QString& file) { open_later(file.toStdString()); });
     connect(start_, &StartPage::browse, this, &MainWindow::ask_open);
+    connect(start_, &StartPage::new_wanted, this, &MainWindow::show_new);
+    connect(start_, &StartPage::plan_wanted, this, &MainWindow::begin_plan);
+    connect(start_, &StartPage::model_chosen, this, &MainWindow::show_new_with);
+    connect(start_, &StartPage::calibration_wanted, this, [this] {
+        start_->hide();
+        show_panel(calibration_->key());
+    });
     setCentralWidget(start_);
 
     scenario_ = new ScenarioPanel(workspace_);
@@ -43,13 +53,27 @@ void MainWindow::make_docks()
     auto* const topology = new TopologyPanel(workspace_);
     add_panel(topology, Qt::RightDockWidgetArea);
     connect(topology, &TopologyPanel::told, this, &MainWindow::tell);
+    connect(topology, &TopologyPanel::clusterWanted, this, &MainWindow::edit_cluster);
     explore_ = new ExplorePanel(workspace_);
     add_panel(explore_, Qt::RightDockWidgetArea);
+    plan_ = new PlanPanel(workspace_);
+    add_panel(plan_, Qt::RightDockWidgetArea);
+    connect(plan_, &PlanPanel::told, this, &MainWindow::tell);
+    connect(plan_, &PlanPanel::compareWanted, &explore_->compare(), &ComparePanel::toggle);
     calibration_ = new CalibrationPanel(workspace_);
     add_panel(calibration_, Qt::RightDockWidgetArea);
     add_panel(new BreakdownPanel(workspace_), Qt::RightDockWidgetArea);
+    recorded_ = new RecordedPanel(workspace_);
+    add_panel(recorded_, Qt::RightDockWidgetArea);
+    connect(recorded_, &RecordedPanel::told, this, &MainWindow::tell);
+    connect(recorded_, &RecordedPanel::opened, this, &MainWindow::show_recorded);
+    connect(recorded_, &RecordedPanel::wanted, this, [this](const QStringList& files) {
+        for (const QString& file : files)
+            open_later(file.toStdString());
+    });
     connect(calibration_, &CalibrationPanel::told, this, &MainWindow::tell);
     connect(calibration_, &CalibrationPanel::opened, this, &MainWindow::show_measurements);
+    connect(&calibration_->form(), &MeasureForm::begun, start_, &QWidget::hide);
 
     problems_ = new ProblemsView;
     connect(problems_, &ProblemsView::chosen, this, [this](const std::string& pointer) {
@@ -58,6 +82,16 @@ void MainWindow::make_docks()
     });
     addDockWidget(Qt::BottomDockWidgetArea,
                   add_dock(problems_, QStringLiteral("problems"), tr("Problems")));
+    origin_ = new OriginView;
+    connect(origin_, &OriginView::chosen, this, [this](const std::string& pointer) {
+        show_panel(scenario_->key());
+        scenario_->go_to(pointer);
+    });
+    connect(origin_, &OriginView::againWanted, this,
+            [this](const ImportQuestion& job) { opener_.import_again(job); });
+    QDockWidget* const origin = add_dock(origin_, QStringLiteral("origin"), tr("Origin"));
+    addDockWidget(Qt::BottomDockWidgetArea, origin);
+    tabifyDockWidget(docks_.at(QStringLiteral("problems")), origin);
     setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
 }
 
@@ -129,8 +163,14 @@ void MainWindow::reset_layout()
         dock->show();
     }
     QDockWidget* const problems = docks_.at(QStringLiteral("problems"));
-    problems->setFloating(false);
-    addDockWidget(Qt::BottomDockWidgetArea, problems);
+    QDockWidget* const origin = docks_.at(QStringLiteral("origin"));
+    for (QDockWidget* const dock : {problems, origin}) {
+        const bool shown = !dock->isHidden();
+        dock->setFloating(false);
+        addDockWidget(Qt::BottomDockWidgetArea, dock);
+        dock->setVisible(shown); // it would be shown where it is added
+    }
+    tabifyDockWidget(problems, origin);
     problems->setVisible(wrong_);
     show_panel(QStringLiteral("timeline"));
     QTimer::singleShot(0, this, &MainWindow::arrange);
@@ -152,6 +192,12 @@ void MainWindow::show_measurements()
     show_panel(calibration_->key());
     add_recent(QString::fromStdString(
         std::filesystem::absolute(calibration_->calibration().files().back()).string()));
+}
+
+void MainWindow::show_recorded()
+{
+    start_->hide();
+    show_panel(recorded_->key());
 }
 
 // Until the user says otherwise, and as far as the views' own least sizes allow.

@@ -4,6 +4,9 @@
 #include "gui/app/start_page.h"
 #include "gui/calibration/calibration_panel.h"
 #include "gui/explore/explore_panel.h"
+#include "gui/new/origin_view.h"
+#include "gui/plan/plan_panel.h"
+#include "gui/recorded/recorded_panel.h"
 #include "gui/widgets/export.h"
 #include "sim/base/build_info.h"
 #include "sim/base/files.h"
@@ -65,17 +68,29 @@ QMessageBox::StandardButton ask_recovery(QWidget* parent, const std::string& fil
 
 void MainWindow::open_later(const std::string& file)
 {
-    opened_ = false;
+    ++unopened_;
     opener_.open(file);
 }
 
-bool MainWindow::open(const std::string& file)
+bool MainWindow::open(const std::vector<std::string>& files)
 {
-    open_later(file);
+    unopened_ = 0;
+    for (const std::string& file : files)
+        open_later(file);
     while (opener_.busy())
         QApplication::processEvents(QEventLoop::ExcludeUserInputEvents |
                                     QEventLoop::WaitForMoreEvents);
-    return opened_;
+    return unopened_ == 0;
+}
+
+// Once all files that were asked for together are known.
+void MainWindow::open_traces()
+{
+    if (opener_.busy() || traces_.empty())
+        return;
+    if (traces_.size() == 1)
+        add_recent(path_text(fs::absolute(traces_.front())));
+    recorded_->recording().open(std::exchange(traces_, {}));
 }
 
 void MainWindow::take_opened(const std::string& file, Checked<Opened> content)
@@ -86,29 +101,32 @@ void MainWindow::take_opened(const std::string& file, Checked<Opened> content)
             return;
         }
         if (auto* const part = std::get_if<OpenedPart>(&*content)) {
-            if (const auto refused = workspace_.document().set(part->field, part->file)) {
-                tell({*refused});
-                return;
-            }
-            opened_ = true;
+            take_part(*part);
+            return;
+        }
+        if (auto* const job = std::get_if<OpenedJob>(&*content)) {
+            take_job(std::move(*job));
+            return;
+        }
+        if (auto* const traces = std::get_if<OpenedTraces>(&*content)) {
+            traces_.insert(traces_.end(), traces->files.begin(), traces->files.end());
+            --unopened_;
             return;
         }
         if (auto* const measured = std::get_if<OpenedMeasurements>(&*content)) {
             calibration_->calibration().open(measured->file);
-            opened_ = true;
+            --unopened_;
             return;
         }
         if (!may_leave())
             return;
-        opened_ = true;
+        --unopened_;
         if (auto* const scenario = std::get_if<OpenedScenario>(&*content)) {
             workspace_.document().load(std::move(scenario->json),
                                        fs::absolute(scenario->file).string());
-            const std::string notes = describe(scenario->notes);
-            if (!notes.empty())
-                tell({{file, 0, "", notes, "", Severity::warning}});
         } else
             take(std::move(std::get<SessionContent>(*content)), file);
+        origin_->show_nothing();
         add_recent(path_text(fs::absolute(file)));
     });
 }
@@ -132,12 +150,17 @@ void MainWindow::take(SessionContent content, const std::string& session)
         workspace_.clear_baseline();
     if (content.explore.is_object())
         explore_->restore(explore_state_from(content.explore));
+    if (content.plan.is_object())
+        plan_->set_question(plan_question_from(content.plan));
     Calibration& calibration = calibration_->calibration();
     if (content.measured != calibration.files()) {
         calibration.close_files();
         for (const std::string& measured : content.measured)
             calibration.open(measured);
     }
+    calibration.set_log(fit_log_from(content.fit_log));
+    if (!content.recorded.empty() && content.recorded != recorded_->recording().files())
+        recorded_->recording().open(content.recorded);
     if (content.range)
         workspace_.view().show_when_known(*content.range);
     workspace_.view().select_when_known(content.selection);
@@ -160,8 +183,12 @@ SessionContent MainWindow::content()
     content.selection = workspace_.view().selection();
     content.price = workspace_.price();
     content.explore = to_json(explore_->state());
+    content.plan = to_json(plan_->question());
     for (const std::string& measured : calibration_->calibration().files())
         content.measured.push_back(fs::absolute(measured).string());
+    content.fit_log = to_json(calibration_->calibration().log());
+    for (const std::string& trace : recorded_->recording().files())
+        content.recorded.push_back(fs::absolute(trace).string());
     content.layout = saveState().toBase64().toStdString();
     for (const Panel* const one : panels_)
         if (one->in_sight())
@@ -216,8 +243,12 @@ void MainWindow::ask_open()
 {
     const QStringList files = QFileDialog::getOpenFileNames(
         this, tr("Open"), QString(),
-        tr("Scenarios, sessions, models, topologies, jobs (*.json *.yaml *.yml *.toml *.sh);;"
+        tr("All that can be opened (*.json *.jsonl *.yaml *.yml *.toml *.sh *.log *.txt *.xml "
+           "*.out *.gz *.et *.sqlite);;"
+           "Scenarios, sessions, models, topologies, jobs (*.json *.yaml *.yml *.toml *.sh *.txt "
+           "*.log);;"
            "Measurements (*.log *.txt *.json *.jsonl *.xml *.out);;"
+           "Traces, one a rank (*.json *.gz *.et *.sqlite *.txt *.log);;"
            "All files (*)"));
     for (const QString& file : files)
         open_later(file.toStdString());

@@ -3,6 +3,7 @@
 #include "gui/app/main_window.h"
 #include "gui/app/start_page.h"
 #include "gui/model/qt_text.h"
+#include "gui/recorded/recorded_panel.h"
 #include "gui/widgets/dock_title.h"
 #include "gui/widgets/problems_button.h"
 #include "gui/widgets/problems_view.h"
@@ -64,6 +65,9 @@ void MainWindow::make_menus()
     redo->setShortcut(QKeySequence::Redo);
     edit->addAction(undo);
     edit->addAction(redo);
+    edit->addSeparator();
+    edit->addAction(tr("&Cluster ..."), QKeySequence(tr("Ctrl+K")), this,
+                    &MainWindow::edit_cluster);
     make_run_menu();
     make_view_menu();
     QMenu* const help = menuBar()->addMenu(tr("&Help"));
@@ -74,7 +78,9 @@ void MainWindow::make_menus()
 void MainWindow::make_file_menu()
 {
     QMenu* const file = menuBar()->addMenu(tr("&File"));
+    file->addAction(tr("&New ..."), QKeySequence::New, this, &MainWindow::show_new);
     file->addAction(tr("&Open ..."), QKeySequence::Open, this, &MainWindow::ask_open);
+    file->addAction(tr("Open a &folder of traces ..."), recorded_, &RecordedPanel::ask_folder);
     QMenu* const recent = file->addMenu(tr("Open &recent"));
     connect(file, &QMenu::aboutToShow, recent, [this, recent] {
         recent->clear();
@@ -166,6 +172,7 @@ std::vector<QString> MainWindow::dock_order() const
     for (const Panel* const one : panels_)
         keys.push_back(one->key());
     keys.push_back(QStringLiteral("problems"));
+    keys.push_back(QStringLiteral("origin"));
     return keys;
 }
 

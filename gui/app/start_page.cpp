@@ -1,11 +1,16 @@
 #include "gui/app/start_page.h"
 
+#include "gui/app/example_picture.h"
+#include "gui/app/task_button.h"
 #include "sim/base/build_info.h"
 
 #include <QCommandLinkButton>
+#include <QEvent>
 #include <QFileInfo>
 #include <QFrame>
+#include <QHBoxLayout>
 #include <QLabel>
+#include <QLineEdit>
 #include <QListWidget>
 #include <QPushButton>
 #include <QVBoxLayout>
@@ -13,6 +18,8 @@
 namespace trainyard::gui {
 
 namespace {
+
+constexpr QSize example_size(190, 96);
 
 QLabel* heading(const QString& text)
 {
@@ -41,34 +48,41 @@ std::vector<Example> examples()
     };
 }
 
-StartPage::StartPage(QWidget* parent) : QWidget(parent), recent_(new QListWidget)
+StartPage::StartPage(QWidget* parent)
+    : QWidget(parent), recent_(new QListWidget), name_(new QLineEdit)
 {
     auto* const column = new QVBoxLayout(this);
-    column->setContentsMargins(24, 18, 24, 18);
-    column->setSpacing(10);
-    column->addWidget(heading(tr("Examples")));
-    column->addWidget(make_examples());
-    column->addWidget(heading(tr("Recent")));
-    recent_->setAccessibleName(tr("recent files"));
-    column->addWidget(recent_, 1);
-    connect(recent_, &QListWidget::itemActivated, this,
-            [this](const QListWidgetItem* item) { emit chosen(item->toolTip()); });
-    connect(recent_, &QListWidget::itemClicked, this,
-            [this](const QListWidgetItem* item) { emit chosen(item->toolTip()); });
+    column->setContentsMargins(28, 20, 28, 20);
+    column->setSpacing(14);
+    column->addWidget(make_tasks());
+    auto* const parts = new QHBoxLayout;
+    parts->setSpacing(28);
+    parts->addWidget(make_examples(), 3);
+    parts->addWidget(make_recent(), 2);
+    column->addLayout(parts, 1);
+    column->addWidget(make_zone());
+    set_recent({});
+}
 
-    auto* const zone = new QFrame;
-    zone->setFrameShape(QFrame::StyledPanel);
-    auto* const inside = new QVBoxLayout(zone);
-    auto* const says = new QLabel(
-        tr("Drop a file anywhere in this window: a scenario, a session, a model's config.json,\n"
-           "a topology, a profile, measurements (nccl-tests, trainyard calibrate), or the "
-           "configuration of a job (Megatron-LM, DeepSpeed, torchtitan, torchrun)."));
-    says->setAlignment(Qt::AlignCenter);
-    auto* const open = new QPushButton(tr("&Open a file ..."));
-    connect(open, &QPushButton::clicked, this, &StartPage::browse);
-    inside->addWidget(says);
-    inside->addWidget(open, 0, Qt::AlignCenter);
-    column->addWidget(zone);
+QWidget* StartPage::make_tasks()
+{
+    auto* const box = new QWidget;
+    auto* const row = new QHBoxLayout(box);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(14);
+    const auto add = [&](const QString& title, const QString& says, void (StartPage::*wanted)()) {
+        auto* const button = new TaskButton(title, says);
+        row->addWidget(button);
+        connect(button, &TaskButton::clicked, this, wanted);
+    };
+    add(tr("&Plan a cluster"),
+        tr("Choose a model, describe a cluster, and see what training on it takes."),
+        &StartPage::plan_wanted);
+    add(tr("Open a &job"), tr("A scenario, a model's config.json, or the script that launches it."),
+        &StartPage::browse);
+    add(tr("&Calibrate"), tr("Fit the network's curves to what was measured on your machines."),
+        &StartPage::calibration_wanted);
+    return box;
 }
 
 QWidget* StartPage::make_examples()
@@ -76,17 +90,107 @@ QWidget* StartPage::make_examples()
     auto* const box = new QWidget;
     auto* const column = new QVBoxLayout(box);
     column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(2);
+    column->setSpacing(6);
+    column->addWidget(heading(tr("Examples")));
     for (const Example& example : examples()) {
         auto* const button = new QCommandLinkButton(example.title, example.says);
         button->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
-        button->setFixedHeight(fontMetrics().height() * 7 /
-                               2); // two lines; its hint allows for five
+        button->setIconSize(example_size);
+        button->setIcon(QPixmap(example_size)); // until it is drawn
+        button->setFixedHeight(example_size.height() + 16);
         connect(button, &QCommandLinkButton::clicked, this,
                 [this, file = example.file] { emit chosen(file); });
+        examples_.push_back(button);
         column->addWidget(button);
     }
+    column->addStretch(1);
     return box;
+}
+
+QWidget* StartPage::make_recent()
+{
+    auto* const box = new QWidget;
+    auto* const column = new QVBoxLayout(box);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(6);
+    column->addWidget(heading(tr("Recent")));
+    recent_->setAccessibleName(tr("recent files"));
+    recent_->setTextElideMode(Qt::ElideMiddle);
+    column->addWidget(recent_, 1);
+    const auto choose = [this](const QListWidgetItem* item) { emit chosen(item->toolTip()); };
+    connect(recent_, &QListWidget::itemActivated, this, choose);
+    connect(recent_, &QListWidget::itemClicked, this, choose);
+    return box;
+}
+
+QWidget* StartPage::make_zone()
+{
+    auto* const zone = new QFrame;
+    zone->setFrameShape(QFrame::StyledPanel);
+    auto* const inside = new QVBoxLayout(zone);
+    auto* const says = new QLabel(
+        tr("Drop a file anywhere in this window: a scenario, a session, a model's config.json, a "
+           "topology, a profile, measurements (nccl-tests, trainyard calibrate), or the "
+           "configuration of a job (Megatron-LM, DeepSpeed, torchtitan, torchrun)."));
+    says->setWordWrap(true);
+    inside->addWidget(says);
+    auto* const row = new QHBoxLayout;
+    name_->setObjectName(QStringLiteral("file-or-model"));
+    name_->setAccessibleName(tr("file or model"));
+    name_->setPlaceholderText(tr("or a path, or a model: meta-llama/Llama-3.1-70B"));
+    auto* const open = new QPushButton(tr("&Open a file ..."));
+    auto* const fresh = new QPushButton(tr("&New job ..."));
+    row->addWidget(name_, 1);
+    row->addWidget(open);
+    row->addWidget(fresh);
+    inside->addLayout(row);
+    connect(name_, &QLineEdit::returnPressed, this, &StartPage::take_name);
+    connect(open, &QPushButton::clicked, this, &StartPage::browse);
+    connect(fresh, &QPushButton::clicked, this, &StartPage::new_wanted);
+    return zone;
+}
+
+// What is no file here is taken for a model's name.
+void StartPage::take_name()
+{
+    const QString name = name_->text().trimmed();
+    if (name.isEmpty())
+        return;
+    if (QFileInfo(name).isFile())
+        emit chosen(name);
+    else
+        emit model_chosen(name);
+}
+
+void StartPage::showEvent(QShowEvent* event)
+{
+    QWidget::showEvent(event);
+    draw_examples();
+}
+
+void StartPage::changeEvent(QEvent* event)
+{
+    if (event->type() == QEvent::PaletteChange && isVisible())
+        draw_examples();
+    QWidget::changeEvent(event);
+}
+
+// One after the other, each shown when it is there.
+void StartPage::draw_examples()
+{
+    drawing_.start(
+        [this, all = examples(), colours = palette(), letters = font(),
+         scale = devicePixelRatioF()](const WorkControl& work) -> BackgroundTask::Answer {
+            auto pictures = std::make_shared<std::vector<QImage>>();
+            for (const Example& example : all)
+                pictures->push_back(example_picture(example.file.toStdString(),
+                                                    {example_size, scale, colours, letters}, work));
+            return [this, pictures] {
+                for (std::size_t i = 0; i < pictures->size(); ++i)
+                    if (!(*pictures)[i].isNull())
+                        examples_[i]->setIcon(QPixmap::fromImage((*pictures)[i]));
+            };
+        });
 }
 
 void StartPage::set_recent(const QStringList& files)

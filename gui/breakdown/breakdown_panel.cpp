@@ -1,5 +1,6 @@
 #include "gui/breakdown/breakdown_panel.h"
 
+#include "gui/breakdown/icicle_panel.h"
 #include "gui/breakdown/memory_panel.h"
 #include "gui/breakdown/roofline_panel.h"
 #include "gui/breakdown/time_bars_panel.h"
@@ -12,11 +13,18 @@
 
 namespace trainyard::gui {
 
+namespace {
+
+constexpr std::size_t beside = 4; // charts in one picture; the others have it to themselves
+
+} // namespace
+
 BreakdownPanel::BreakdownPanel(Workspace& workspace, QWidget* parent)
     : Panel(parent), tabs_(new QTabBar), grid_(new QGridLayout)
 {
     charts_ = {new TimeBarsPanel(workspace), new MemoryPanel(workspace),
-               new RooflinePanel(workspace), new TornadoPanel(workspace)};
+               new RooflinePanel(workspace), new TornadoPanel(workspace),
+               new IciclePanel(workspace)};
     auto* const layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
@@ -82,16 +90,18 @@ void BreakdownPanel::arrange()
     tabs_->setTabEnabled(0, room_for_all());
     tabs_->setCurrentIndex(one ? static_cast<int>(*one) + 1 : 0);
     // What is hidden takes no room.
-    for (const std::size_t i : {0U, 1U}) {
-        grid_->setRowStretch(static_cast<int>(i), !one || *one / 2 == i ? 1 : 0);
-        grid_->setColumnStretch(static_cast<int>(i), !one || *one % 2 == i ? 1 : 0);
+    for (const std::size_t i : {0U, 1U, 2U}) {
+        const bool rowed = one ? *one / 2 == i : i < 2;
+        grid_->setRowStretch(static_cast<int>(i), rowed ? 1 : 0);
+        if (i < 2)
+            grid_->setColumnStretch(static_cast<int>(i), !one || *one % 2 == i ? 1 : 0);
     }
     for (std::size_t i = 0; i < charts_.size(); ++i) {
-        const bool shown = !one || *one == i;
+        const bool shown = one ? *one == i : i < beside;
         charts_[i]->set_enlarged(one == i);
         charts_[i]->setVisible(shown);
         // Only what is simulated for one chart alone waits until that one is seen.
-        const bool dear = i + 1 == charts_.size();
+        const bool dear = i + 1 == beside;
         charts_[i]->set_in_sight(in_sight() && (shown || !dear));
     }
 }
@@ -111,6 +121,7 @@ std::vector<KeyHelp> BreakdownPanel::key_help() const
         {"H", tr("where the time goes: highlight the kind")},
         {"%", tr("where the time goes: seconds or shares")},
         {"P", tr("memory: to the peak")},
+        {tr("Space, Backspace"), tr("layers and ops: into the part, out of it")},
         {"W S, F", tr("memory: closer, further, fit all")},
         {tr("Esc"), tr("lets go, then back to all four")},
     };
@@ -141,7 +152,7 @@ void BreakdownPanel::cancel()
 void BreakdownPanel::paint_to(QPainter& painter, const QSize& size)
 {
     const QSize quarter(size.width() / 2, size.height() / 2);
-    for (std::size_t i = 0; i < charts_.size(); ++i) {
+    for (std::size_t i = 0; i < beside; ++i) {
         painter.save();
         painter.translate(static_cast<int>(i % 2) * quarter.width(),
                           static_cast<int>(i / 2) * quarter.height());

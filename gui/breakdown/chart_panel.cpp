@@ -10,7 +10,6 @@
 #include <QStackedLayout>
 #include <QToolButton>
 #include <QToolTip>
-#include <numeric>
 
 namespace trainyard::gui {
 
@@ -155,26 +154,7 @@ void ChartPanel::put_legend_below()
 
 void ChartPanel::fit_legend(int width)
 {
-    QCPLegend* const legend = chart_->legend;
-    const QFontMetrics metrics(legend->font());
-    std::vector<int> widths;
-    for (int i = 0; i < legend->itemCount(); ++i)
-        if (auto* const item = qobject_cast<QCPPlottableLegendItem*>(legend->item(i)))
-            widths.push_back(metrics.horizontalAdvance(item->plottable()->name()) +
-                             legend->iconSize().width() + legend->iconTextPadding() +
-                             legend->columnSpacing() + 4);
-    // Columns are as wide as the widest of theirs.
-    const auto needed = [&](std::size_t columns) {
-        std::vector<int> widest(columns, 0);
-        for (std::size_t i = 0; i < widths.size(); ++i)
-            widest[i % columns] = std::max(widest[i % columns], widths[i]);
-        return std::accumulate(widest.begin(), widest.end(), 0);
-    };
-    std::size_t columns = std::max<std::size_t>(widths.size(), 1);
-    while (columns > 1 && needed(columns) > width - 10)
-        --columns;
-    legend->setWrap(static_cast<int>(columns));
-    legend->setFillOrder(QCPLegend::foColumnsFirst, true);
+    Chart::fit_legend(*chart_->legend, width);
 }
 
 void ChartPanel::mark(std::optional<std::size_t> item)
@@ -253,6 +233,8 @@ bool ChartPanel::handle_key(int key)
     case Qt::Key_Escape:
         if (marked_)
             mark(std::nullopt);
+        else if (can_go_back())
+            go_back();
         else if (enlarged_)
             emit leaveWanted();
         else
@@ -270,7 +252,8 @@ bool ChartPanel::eventFilter(QObject* watched, QEvent* event)
     switch (event->type()) {
     case QEvent::ShortcutOverride:
         // Before the window's own: Escape goes back here.
-        if (static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape && (marked_ || enlarged_))
+        if (static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape &&
+            (marked_ || enlarged_ || can_go_back()))
             event->accept();
         break;
     case QEvent::KeyPress:

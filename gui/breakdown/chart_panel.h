@@ -79,6 +79,9 @@ protected:
         Q_UNUSED(key)
         return false;
     }
+    // A step out of what was zoomed into, where Escape would leave the chart.
+    virtual bool can_go_back() const { return false; }
+    virtual void go_back() {}
     // From the marked item; the same where there is none that way.
     virtual std::size_t neighbour(std::size_t item, int key) const;
     virtual void offered() {} // the button was pressed

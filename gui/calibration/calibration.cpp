@@ -72,6 +72,7 @@ private:
         if (!calibration_)
             return;
         state.run = calibration_->state_.run;
+        state.growing = calibration_->state_.growing;
         calibration_->take(state);
     }
 
@@ -88,7 +89,7 @@ Calibration::Calibration(QUndoStack& undo, QObject* parent)
         connect(task, &BackgroundTask::busyChanged, this, &Calibration::busyChanged);
         connect(task, &BackgroundTask::progressed, this, &Calibration::progressed);
         connect(task, &BackgroundTask::failed, this, [this](const QString& message) {
-            emit told({{"", 0, "", message.toStdString(), "", Severity::error}});
+            refuse(files(), {{"", 0, "", message.toStdString(), "", Severity::error}});
         });
     }
 }
@@ -114,15 +115,24 @@ void Calibration::open(const std::string& file)
     with_file([this, file](const WorkControl& work) -> BackgroundTask::Answer {
         Checked<Measurements> read = read_measurements(file, work);
         if (!read)
-            return [this, problems = read.error()] { emit told(problems); };
+            return [this, file, problems = read.error()] {
+                if (file == followed_)
+                    end_following();
+                refuse({file}, problems);
+            };
         return [this, file, more = std::make_shared<Measurements>(std::move(*read))] {
             const Problems notes = doubts(file, more->input.notes);
             auto all = state_.measured ? std::make_shared<Measurements>(*state_.measured)
                                        : std::make_shared<Measurements>();
             append(*all, std::move(*more));
+            if (file == followed_) { // it has come to its end
+                followed_.clear();
+                state_.growing.reset();
+            }
             push({all, state_.run, state_.excluded},
                  tr("measurements %1")
                      .arg(text_of(std::filesystem::path(file).filename().string())));
+            note(FitLogEntry::What::opened, {file}, {});
             if (!notes.empty())
                 emit told(notes);
             emit opened();
@@ -134,6 +144,37 @@ void Calibration::close_files()
 {
     if (state_.measured)
         push({nullptr, state_.run, state_.excluded}, tr("close the measurements"));
+}
+
+// A look while the one before is still read is left to the next.
+void Calibration::follow(const std::string& file)
+{
+    followed_ = file;
+    if (grow_task_.busy())
+        return;
+    grow_task_.start([this, file](const WorkControl& work) -> BackgroundTask::Answer {
+        Checked<Measurements> read = read_measurements(file, work);
+        if (!read)
+            return {}; // nothing yet that a curve is made of
+        return [this, file, more = std::make_shared<const Measurements>(std::move(*read))] {
+            if (followed_ != file)
+                return;
+            CalibrationState state = state_;
+            state.growing = more;
+            take(state);
+        };
+    });
+}
+
+void Calibration::end_following()
+{
+    followed_.clear();
+    grow_task_.cancel();
+    if (!state_.growing)
+        return;
+    CalibrationState state = state_;
+    state.growing.reset();
+    take(state);
 }
 
 std::vector<std::string> Calibration::files() const
@@ -177,6 +218,24 @@ void Calibration::include_all()
 {
     if (!state_.excluded.empty())
         push({state_.measured, state_.run, {}}, tr("take back all excluded points"));
+}
+
+void Calibration::set_log(FitLog log)
+{
+    log_ = std::move(log);
+    emit logged();
+}
+
+void Calibration::note(FitLogEntry::What what, std::vector<std::string> files, std::string result)
+{
+    log_.push_back(fit_log_entry(what, std::move(files), std::move(result)));
+    emit logged();
+}
+
+void Calibration::refuse(std::vector<std::string> files, const Problems& problems)
+{
+    note(FitLogEntry::What::refused, std::move(files), problems.front().message);
+    emit told(problems);
 }
 
 void Calibration::push(CalibrationState after, const QString& what)
@@ -231,29 +290,37 @@ Problems Calibration::refused_to_save() const
     return gui::refused_to_save(sweeps_to_save(state_));
 }
 
-bool Calibration::knows_device() const
+MachineQuestion Calibration::unsaid() const
 {
-    return !state_.measured || !device_of(*state_.measured).empty();
+    if (!state_.measured)
+        return {};
+    const FitInput& input = state_.measured->input;
+    const bool across = std::any_of(input.sweeps.begin(), input.sweeps.end(),
+                                    [](const Sweep& sweep) { return sweep.nodes > 1; });
+    return {device_of(*state_.measured).empty(), across && input.nics_per_node == 0};
 }
 
-void Calibration::save(const std::string& file, const std::string& device)
+void Calibration::save(const std::string& file, const FitRequest& machine)
 {
     if (const Problems refused = refused_to_save(); !refused.empty()) {
-        emit told(refused);
+        refuse(files(), refused);
         return;
     }
     with_file(
-        [this, state = state_, file, device](const WorkControl& work) -> BackgroundTask::Answer {
-            FitRequest request;
-            request.device = device;
-            request = completed(std::move(request),
-                                state.measured ? state.measured->input : FitInput{}, file);
+        [this, state = state_, file, machine](const WorkControl& work) -> BackgroundTask::Answer {
+            const FitRequest request =
+                completed(machine, state.measured ? state.measured->input : FitInput{}, file);
             const Checked<FittedProfile> fitted = fit_profile(sweeps_to_save(state), request);
+            const std::vector<std::string> of =
+                state.measured ? state.measured->files : std::vector<std::string>{};
             if (!fitted)
-                return [this, problems = fitted.error()] { emit told(problems); };
+                return [this, of, problems = fitted.error()] { refuse(of, problems); };
             work.check();
             write_file(file, table_text(fitted->profile));
-            return [this, file, notes = said_by(*fitted)] { emit saved(text_of(file), notes); };
+            return [this, of, file, notes = said_by(*fitted)] {
+                note(FitLogEntry::What::saved, of, file);
+                emit saved(text_of(file), notes);
+            };
         });
 }
 

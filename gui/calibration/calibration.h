@@ -3,6 +3,8 @@
 // Measurements at work: files are read and curves fitted in the background; which files and which
 // sizes count can be undone.
 
+#include "gui/calibration/ask_machine.h"
+#include "gui/calibration/fit_log.h"
 #include "gui/calibration/fitted.h"
 #include "gui/model/background_task.h"
 
@@ -23,6 +25,10 @@ public:
     void open(const std::string& file);
     void close_files();
     std::vector<std::string> files() const;
+    // The samples of a run that still measures, as far as they go: read again at each call. No step
+    // to undo; opening the same file at the run's end is one.
+    void follow(const std::string& file);
+    void end_following();
 
     // Of the scenario that is open; null: none.
     void set_run(std::shared_ptr<const Outcome> run);
@@ -43,12 +49,18 @@ public:
     bool can_save() const;
     // Why it would be a wrong one; empty: it would not.
     Problems refused_to_save() const;
-    // The GPU, where the measurements do not say: one of known_devices(). Empty: they do.
-    bool knows_device() const;
+    // What the measurements do not say of their machine.
+    MachineQuestion unsaid() const;
     // As `trainyard fit -o` writes it, in the background: `saved`, or what is wrong is `told`.
-    void save(const std::string& file, const std::string& device = {});
+    // `machine`: what the measurements do not say.
+    void save(const std::string& file, const FitRequest& machine = {});
+
+    // What was read, saved and refused, in this session and before in the one that was opened.
+    const FitLog& log() const { return log_; }
+    void set_log(FitLog log);
 
 signals:
+    void logged();
     void busyChanged();
     void progressed(const QString& stage, double done, double total);
     void changed(); // what is fitted
@@ -67,13 +79,18 @@ private:
     void catch_up();
     void with_file(BackgroundTask::Work work);
     void next_file();
+    void note(FitLogEntry::What what, std::vector<std::string> files, std::string result);
+    void refuse(std::vector<std::string> files, const Problems& problems);
     void show(const std::shared_ptr<const Fitted>& fitted);
 
     QUndoStack& undo_;
     CalibrationState state_;
     std::shared_ptr<const Fitted> fitted_;
     std::deque<BackgroundTask::Work> waiting_; // for the file before
-    BackgroundTask file_task_;                 // reads or writes
+    FitLog log_;
+    std::string followed_;     // file that grows; empty: none
+    BackgroundTask grow_task_; // reads it
+    BackgroundTask file_task_; // reads or writes
     BackgroundTask fit_task_;
 };
 

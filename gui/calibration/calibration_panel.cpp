@@ -1,39 +1,23 @@
 #include "gui/calibration/calibration_panel.h"
 
-#include "gui/calibration/ask_device.h"
+#include "gui/calibration/ask_machine.h"
 #include "gui/widgets/progress_strip.h"
+#include "sim/cost/profile_library.h"
 
 #include <QActionGroup>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QHeaderView>
 #include <QLabel>
+#include <QScrollArea>
 #include <QSplitter>
 #include <QStackedWidget>
+#include <QStyle>
 #include <QToolBar>
 #include <QTreeView>
 #include <QVBoxLayout>
 
 namespace trainyard::gui {
-
-namespace {
-
-// What files brought that were opened since.
-CurveChoice first_new(const Fitted& before, const Fitted& after)
-{
-    if (before.state.measured == after.state.measured)
-        return {};
-    for (const auto& curve : after.curves)
-        if (curve->origin == Origin::measured && find(before, *curve) == nullptr)
-            return {curve, nullptr};
-    for (const auto& matrix : after.matrices)
-        if (std::none_of(before.matrices.begin(), before.matrices.end(),
-                         [&](const auto& one) { return one->matrix == matrix->matrix; }))
-            return {nullptr, matrix};
-    return {};
-}
-
-} // namespace
 
 CalibrationPanel::CalibrationPanel(Workspace& workspace, QWidget* parent)
     : Panel(parent),
@@ -45,18 +29,34 @@ CalibrationPanel::CalibrationPanel(Workspace& workspace, QWidget* parent)
       stack_(new QStackedWidget),
       curve_(new CurvePanel),
       matrix_(new MatrixPanel),
+      log_(new TablePart(QStringLiteral("calibration-log"), tr("What was fitted"))),
+      form_(new MeasureForm),
       said_(new QLabel),
       progress_(new ProgressStrip),
       shown_(calibration_.fitted())
 {
     make_tools();
     make_body();
+    connect(form_, &MeasureForm::grew, this,
+            [this](const QString& samples) { calibration_.follow(samples.toStdString()); });
+    connect(form_, &MeasureForm::failed, this, [this](const QString& complaint) {
+        const QStringList lines = complaint.split('\n');
+        emit told({{"", 0, "", "measuring: " + lines.front().trimmed().toStdString(),
+                    lines.mid(1).join(' ').simplified().toStdString(), Severity::error}});
+    });
+    connect(form_, &MeasureForm::ended, this, &CalibrationPanel::take_measured);
     connect(&calibration_, &Calibration::changed, this, &CalibrationPanel::follow_fits);
     connect(&calibration_, &Calibration::busyChanged, this, &CalibrationPanel::follow_busy);
     connect(&calibration_, &Calibration::busyChanged, this, &Panel::busyChanged);
     connect(&calibration_, &Calibration::progressed, progress_, &ProgressStrip::set);
     connect(progress_, &ProgressStrip::cancelled, this, &CalibrationPanel::cancel);
+    connect(&use_task_, &BackgroundTask::busyChanged, this, &Panel::busyChanged);
+    connect(&use_task_, &BackgroundTask::failed, this, [this](const QString& message) {
+        emit told({{"", 0, "", message.toStdString(), "", Severity::error}});
+    });
     connect(&calibration_, &Calibration::refitted, this, &CalibrationPanel::say);
+    connect(&calibration_, &Calibration::logged, this,
+            [this] { log_->set_table(table_of(calibration_.log())); });
     connect(&calibration_, &Calibration::told, this, &CalibrationPanel::told);
     connect(&calibration_, &Calibration::opened, this, &CalibrationPanel::opened);
     connect(&calibration_, &Calibration::saved, this,
@@ -105,12 +105,21 @@ void CalibrationPanel::make_tools()
     connect(toggle_, &QAction::triggered, curve_, &CurvePanel::toggle_mark);
     all_back_ = add_tool(tr("Take all back"), tr("Every excluded point counts again"));
     connect(all_back_, &QAction::triggered, &calibration_, &Calibration::include_all);
+    alike_ = add_tool(tr("All alike"), tr("This collective's other groups and algorithms beside "
+                                          "it; Ctrl+click in the list chooses single ones"));
+    connect(alike_, &QAction::triggered, this, &CalibrationPanel::choose_alike);
     tools_->addSeparator();
     save_ = add_tool(tr("Save profile ..."), tr("Write the profile that trainyard fit -o writes"));
     connect(save_, &QAction::triggered, this, &CalibrationPanel::ask_save);
     use_ = add_tool(tr("Use in scenario"), tr("The saved profile becomes the scenario's"));
     connect(use_, &QAction::triggered, this, &CalibrationPanel::use_in_scenario);
     tools_->addSeparator();
+    log_shown_ = add_tool(tr("Log"), tr("What was read, saved and refused in this session"));
+    log_shown_->setCheckable(true);
+    connect(log_shown_, &QAction::toggled, this, &CalibrationPanel::follow_stack);
+    measure_ = add_tool(tr("Measure ..."), tr("Measure this machine, or a cluster"));
+    measure_->setCheckable(true);
+    connect(measure_, &QAction::toggled, this, &CalibrationPanel::show_form);
     close_ = add_tool(tr("Close files"), tr("Close the measured files"));
     connect(close_, &QAction::triggered, &calibration_, &Calibration::close_files);
 }
@@ -123,6 +132,7 @@ void CalibrationPanel::make_body()
     list_->setUniformRowHeights(true);
     list_->setAlternatingRowColors(true);
     list_->setTextElideMode(Qt::ElideRight);
+    list_->setSelectionMode(QAbstractItemView::ExtendedSelection);
     list_->setAccessibleName(tr("fitted curves and pair matrices"));
     list_->header()->setStretchLastSection(false);
     list_->header()->setSectionResizeMode(CurveList::name_column, QHeaderView::Stretch);
@@ -131,10 +141,27 @@ void CalibrationPanel::make_body()
         list_->header()->setSectionResizeMode(column, QHeaderView::ResizeToContents);
     connect(list_->selectionModel(), &QItemSelectionModel::currentChanged, this,
             &CalibrationPanel::follow_choice);
+    connect(list_->selectionModel(), &QItemSelectionModel::selectionChanged, this,
+            &CalibrationPanel::follow_choice);
     stack_->addWidget(curve_);
     stack_->addWidget(matrix_);
+    stack_->addWidget(log_);
+    form_area_ = new QScrollArea;
+    form_area_->setWidget(form_);
+    form_area_->setWidgetResizable(true);
+    form_area_->setFrameShape(QFrame::NoFrame);
+    form_area_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    form_area_->setMinimumWidth(form_->minimumSizeHint().width() +
+                                style()->pixelMetric(QStyle::PM_ScrollBarExtent));
+    form_area_->hide();
+    auto* const left = new QSplitter(Qt::Vertical);
+    left->addWidget(list_);
+    left->addWidget(form_area_);
+    left->setStretchFactor(0, 1);
+    left->setStretchFactor(1, 0);
+    left->setChildrenCollapsible(false);
     auto* const body = new QSplitter(Qt::Horizontal);
-    body->addWidget(list_);
+    body->addWidget(left);
     body->addWidget(stack_);
     body->setStretchFactor(0, 0);
     body->setStretchFactor(1, 1);
@@ -155,6 +182,28 @@ void CalibrationPanel::make_body()
     column->addWidget(progress_);
 }
 
+void CalibrationPanel::show_form(bool shown)
+{
+    form_area_->setVisible(shown);
+    if (shown)
+        form_->ask_program();
+}
+
+// What was measured stays: of a run that was stopped or failed, too.
+void CalibrationPanel::take_measured(const QString& samples, const QString& profile)
+{
+    if (samples.isEmpty())
+        calibration_.end_following();
+    else
+        calibration_.open(samples.toStdString());
+    if (profile.isEmpty())
+        return;
+    saved_ = profile;
+    say(tr("measured: %1 is a profile; use it in this scenario, or name it in another")
+            .arg(QFileInfo(profile).fileName()));
+    follow_tools();
+}
+
 // Only while it is looked at.
 void CalibrationPanel::follow_run()
 {
@@ -166,35 +215,6 @@ void CalibrationPanel::cancel()
 {
     if (calibration_.cancel())
         say(tr("Cancelled: the curves are those of before. The next change fits them again."));
-}
-
-void CalibrationPanel::follow_fits()
-{
-    const CurveChoice fresh = first_new(*shown_, *calibration_.fitted());
-    const CurveChoice wanted = fresh.curve || fresh.matrix ? fresh : chosen_;
-    shown_ = calibration_.fitted();
-    model_->set_fitted(shown_);
-    list_->expandAll();
-    for (int section = 0; section < model_->rowCount(); ++section)
-        list_->setFirstColumnSpanned(section, {}, true);
-    const QModelIndex now = model_->index_of(wanted);
-    list_->setCurrentIndex(now);
-    if (!now.isValid())
-        follow_choice();
-    follow_tools();
-}
-
-void CalibrationPanel::follow_choice()
-{
-    chosen_ = model_->at(list_->currentIndex());
-    if (chosen_.matrix)
-        matrix_->set_matrix(chosen_.matrix);
-    else
-        curve_->set_curve(chosen_.curve);
-    if (!chosen_.matrix && calibration_.fitted()->matrices.empty())
-        matrix_->set_matrix(nullptr);
-    stack_->setCurrentWidget(chosen_.matrix ? static_cast<QWidget*>(matrix_) : curve_);
-    follow_tools();
 }
 
 void CalibrationPanel::follow_busy()
@@ -219,6 +239,7 @@ void CalibrationPanel::follow_tools()
     use_->setEnabled(!saved_.isEmpty() && workspace_.document().json().is_object() &&
                      !workspace_.document().json().members().empty());
     close_->setEnabled(!calibration_.files().empty());
+    alike_->setEnabled(on_curve && chosen_.curve != nullptr);
     for (QAction* const action : {time_, bandwidth_})
         action->setEnabled(on_curve);
 }
@@ -229,24 +250,41 @@ void CalibrationPanel::ask_save()
         emit told(refused);
         return;
     }
-    QString device;
-    if (!calibration_.knows_device()) {
-        device = ask_device(this);
-        if (device.isEmpty())
+    FitRequest machine;
+    if (const MachineQuestion unsaid = calibration_.unsaid(); unsaid.any()) {
+        const std::optional<FitRequest> said = ask_machine(this, unsaid);
+        if (!said)
             return;
+        machine = *said;
     }
     const QString file = QFileDialog::getSaveFileName(
         this, tr("Save the profile"), QStringLiteral("measured.json"), tr("Profiles (*.json)"));
     if (!file.isEmpty())
-        calibration_.save(file.toStdString(), device.toStdString());
+        calibration_.save(file.toStdString(), machine);
 }
 
 void CalibrationPanel::use_in_scenario()
 {
     if (saved_.isEmpty())
         return;
-    if (const auto problem = workspace_.document().set("profile", saved_.toStdString()))
-        emit told({*problem});
+    // Of the cluster that the scenario had when it ran last.
+    const std::shared_ptr<const RunView> run = workspace_.run();
+    use_task_.start([this, file = saved_.toStdString(), outcome = run ? run->outcome : nullptr](
+                        const WorkControl&) -> BackgroundTask::Answer {
+        const Checked<ProfileFile> profile = load_profile(file);
+        Problems problems = profile ? Problems{} : profile.error();
+        if (profile && outcome)
+            problems = mismatches(profile->profile, *outcome->topology);
+        if (has_errors(problems)) {
+            for (Diagnostic& one : problems)
+                one.file = file;
+            return [this, problems] { emit told(problems); };
+        }
+        return [this, file] {
+            if (const auto problem = workspace_.document().set("profile", file))
+                emit told({*problem});
+        };
+    });
 }
 
 void CalibrationPanel::say(const QString& text)
@@ -268,8 +306,10 @@ std::vector<KeyHelp> CalibrationPanel::key_help() const
 std::vector<Panel*> CalibrationPanel::parts()
 {
     if (stack_->currentWidget() == matrix_)
-        return {matrix_, curve_};
-    return {curve_, matrix_};
+        return {matrix_, curve_, log_};
+    if (stack_->currentWidget() == log_)
+        return {log_, curve_, matrix_};
+    return {curve_, matrix_, log_};
 }
 
 void CalibrationPanel::paint_to(QPainter& painter, const QSize& size)
@@ -279,7 +319,7 @@ void CalibrationPanel::paint_to(QPainter& painter, const QSize& size)
 
 TableData CalibrationPanel::table() const
 {
-    return stack_->currentWidget() == matrix_ ? matrix_->table() : curve_->table();
+    return static_cast<const Panel*>(stack_->currentWidget())->table();
 }
 
 } // namespace trainyard::gui

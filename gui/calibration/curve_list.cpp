@@ -65,6 +65,7 @@ void CurveList::set_fitted(std::shared_ptr<const Fitted> fitted)
 {
     beginResetModel();
     Section measured{tr("Measured"), {}};
+    Section growing{tr("Being measured"), {}};
     Section job{tr("The scenario's job"), {}};
     Section profile{fitted->state.run
                         ? tr("Its profile: %1")
@@ -73,14 +74,15 @@ void CurveList::set_fitted(std::shared_ptr<const Fitted> fitted)
                     {}};
     Section matrices{tr("Pair matrices"), {}};
     for (const auto& curve : fitted->curves)
-        (curve->origin == Origin::measured ? measured
-         : curve->origin == Origin::job    ? job
-                                           : profile)
+        (curve->origin == Origin::measured  ? measured
+         : curve->origin == Origin::growing ? growing
+         : curve->origin == Origin::job     ? job
+                                            : profile)
             .entries.push_back({curve, nullptr});
     for (const auto& matrix : fitted->matrices)
         matrices.entries.push_back({nullptr, matrix});
     sections_.clear();
-    for (Section* section : {&measured, &matrices, &job, &profile})
+    for (Section* section : {&growing, &measured, &matrices, &job, &profile})
         if (!section->entries.empty())
             sections_.push_back(std::move(*section));
     endResetModel();

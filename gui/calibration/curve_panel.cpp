@@ -3,6 +3,7 @@
 #include <QLabel>
 #include <QScrollArea>
 #include <QVBoxLayout>
+#include <algorithm>
 
 namespace trainyard::gui {
 
@@ -27,6 +28,7 @@ CurvePanel::CurvePanel(QWidget* parent) : Panel(parent), plot_(new CurvePlot), f
     auto* const column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(2);
+    plot_->setMinimumHeight(8 * fontMetrics().lineSpacing()); // also where it only says what to do
     column->addWidget(plot_, 1);
     // Of one height, so that the plot does not jump.
     auto* const facts = new QScrollArea;
@@ -40,10 +42,14 @@ CurvePanel::CurvePanel(QWidget* parent) : Panel(parent), plot_(new CurvePlot), f
     draw(CurvePlot::View::fit);
 }
 
-void CurvePanel::set_curve(std::shared_ptr<const FittedCurve> curve)
+void CurvePanel::set_curve(std::shared_ptr<const FittedCurve> curve, Curves others)
 {
-    const bool same = curve && curve_ && curve->is_same(*curve_);
+    const auto alike = [](const auto& a, const auto& b) { return a->is_same(*b); };
+    const bool same =
+        curve && curve_ && curve->is_same(*curve_) &&
+        std::equal(others.begin(), others.end(), others_.begin(), others_.end(), alike);
     curve_ = std::move(curve);
+    others_ = std::move(others);
     draw(same ? CurvePlot::View::keep : CurvePlot::View::fit);
 }
 
@@ -61,9 +67,13 @@ void CurvePanel::draw(CurvePlot::View view)
 {
     CurveSeries series;
     if (curve_)
-        series = series_of(curve_->study, quantity_);
+        series = series_of(curve_->study, quantity_, curve_->line_rate);
     else
         series.note = no_curve_text();
+    std::vector<CurveSeries> beside;
+    for (const auto& other : others_)
+        beside.push_back(series_of(other->study, quantity_));
+    plot_->set_others(std::move(beside));
     plot_->set_series(std::move(series), quantity_, view);
     tell();
 }
@@ -101,7 +111,20 @@ void CurvePanel::paint_to(QPainter& painter, const QSize& size)
 
 TableData CurvePanel::table() const
 {
-    return table_of(curve_ ? curve_->study : CurveStudy{});
+    TableData out = table_of(curve_ ? curve_->study : CurveStudy{});
+    if (others_.empty())
+        return out;
+    // All of them, each row with its curve's name.
+    TableData all;
+    all.columns = QStringList{QStringLiteral("curve")} + out.columns;
+    Curves curves{curve_};
+    curves.insert(curves.end(), others_.begin(), others_.end());
+    for (const auto& curve : curves) {
+        const QString name = series_of(curve->study, quantity_).title;
+        for (const QStringList& row : table_of(curve->study).rows)
+            all.rows.push_back(QStringList{name} + row);
+    }
+    return all;
 }
 
 } // namespace trainyard::gui

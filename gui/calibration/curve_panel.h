@@ -20,8 +20,10 @@ public:
     void paint_to(QPainter& painter, const QSize& size) override;
     TableData table() const override;
 
-    // Null: none.
-    void set_curve(std::shared_ptr<const FittedCurve> curve);
+    using Curves = std::vector<std::shared_ptr<const FittedCurve>>;
+
+    // Null: none. `others` lie beside it.
+    void set_curve(std::shared_ptr<const FittedCurve> curve, Curves others = {});
     const std::shared_ptr<const FittedCurve>& curve() const { return curve_; }
     void set_quantity(CurveAxis quantity);
     CurveAxis quantity() const { return quantity_; }
@@ -39,6 +41,7 @@ private:
     void tell();
 
     std::shared_ptr<const FittedCurve> curve_;
+    Curves others_;
     CurveAxis quantity_ = CurveAxis::time;
     CurvePlot* plot_;
     QLabel* facts_;

@@ -1,7 +1,9 @@
 #include "gui/calibration/curve_plot.h"
 
 #include "gui/calibration/axis_tickers.h"
+#include "gui/model/qt_text.h"
 #include "gui/widgets/theme.h"
+#include "sim/report/kinds.h"
 
 namespace trainyard::gui {
 
@@ -99,6 +101,7 @@ void CurvePlot::make_graphs()
     high_ = add(tr("9 of 10 measurements"));
     high_->setChannelFillGraph(low_);
     compact_ = add(tr("compact form"));
+    line_rate_ = add(tr("line rate"));
     fitted_ = add(tr("fit"));
     intervals_ = new QCPErrorBars(size, value);
     intervals_->removeFromLegend();
@@ -147,6 +150,7 @@ void CurvePlot::make_fixed_items()
     // Pixels follow whatever moves the axes, also in pictures of other sizes.
     connect(this, &QCustomPlot::afterLayout, this, &CurvePlot::show_mark);
     connect(this, &QCustomPlot::afterLayout, this, &CurvePlot::wrap_note);
+    connect(this, &QCustomPlot::beforeReplot, this, &CurvePlot::wrap_legend);
 }
 
 void CurvePlot::colour()
@@ -166,6 +170,13 @@ void CurvePlot::colour()
     high_->setBrush(band);
     compact_->setPen(QPen(compact, 1.4, Qt::DashLine));
     fitted_->setPen(QPen(fit, 2));
+    line_rate_->setPen(QPen(text, 1.2, Qt::DashDotLine));
+    for (std::size_t i = 0; i < other_graphs_.size(); ++i) {
+        const QColor own(text_of(series_colours[i / 2 % series_colours.size()]));
+        other_graphs_[i]->setPen(i % 2 == 0 ? QPen(own, 2) : QPen(Qt::NoPen));
+        if (i % 2 == 1)
+            other_graphs_[i]->setScatterStyle(marker(QCPScatterStyle::ssDiamond, own, base, 7));
+    }
     measured_->setScatterStyle(marker(QCPScatterStyle::ssCircle, text, base, 7));
     intervals_->setPen(QPen(text, 1.2));
     intervals_->setWhiskerWidth(6);
@@ -231,6 +242,12 @@ void CurvePlot::fill()
     lines(high_, series_.high);
     lines(compact_, series_.compact);
     lines(fitted_, series_.fitted);
+    line_rate_->data()->clear();
+    if (!series_.line_rate.empty()) {
+        line_rate_->setName(series_.line_rate_name);
+        line_rate_->addData(series_.smallest, series_.line_rate.front());
+        line_rate_->addData(series_.largest, series_.line_rate.back());
+    }
     for (QCPGraph* const graph : {measured_, excluded_, replaced_, residuals_, excluded_residuals_})
         graph->data()->clear();
     QVector<double> minus;
@@ -248,60 +265,36 @@ void CurvePlot::fill()
     intervals_->setData(minus, plus);
     for (const CurvePoint& point : series_.replaced)
         replaced_->addData(x_of(point), point.value);
-    for (QCPGraph* const graph : {compact_, fitted_, measured_, excluded_, replaced_, high_}) {
+    for (QCPGraph* const graph :
+         {compact_, fitted_, measured_, excluded_, replaced_, high_, line_rate_})
+    {
         const bool any = !graph->data()->isEmpty();
         graph->setVisible(any);
         any ? graph->addToLegend(legend) : graph->removeFromLegend(legend);
     }
-    legend->setVisible(legend->itemCount() > 0);
     title_->setText(series_.title);
     // Where nothing else is drawn.
     note_->position->setAxisRect(series_.fitted.empty() ? above_ : below_);
     note_->setVisible(!series_.note.isEmpty());
 }
 
-void CurvePlot::make_switches()
-{
-    for (QCPItemLine* const line : switch_lines_)
-        removeItem(line);
-    for (QCPItemText* const label : switch_labels_)
-        removeItem(label);
-    switch_lines_.clear();
-    switch_labels_.clear();
-    for (std::size_t i = 0; i < series_.switches.size(); ++i) {
-        const auto size = static_cast<double>(series_.switches[i].value());
-        const auto put = [&](QCPItemPosition* position, double up) {
-            position->setTypeX(QCPItemPosition::ptPlotCoords);
-            position->setTypeY(QCPItemPosition::ptAxisRectRatio);
-            position->setAxes(above_->axis(QCPAxis::atBottom), above_->axis(QCPAxis::atLeft));
-            position->setAxisRect(above_);
-            position->setCoords(size, up);
-        };
-        auto* const line = new QCPItemLine(this);
-        line->setClipAxisRect(above_);
-        // Labels one beside the other, so that near ones do not meet, where the curve is not: times
-        // of switches lie low, bandwidths high.
-        const bool above = quantity_ == CurveAxis::time;
-        const double in = 0.05 + 0.08 * static_cast<double>(i);
-        const double up = above ? in : 1 - in;
-        put(line->start, above ? 1 : 0);
-        put(line->end, up);
-        auto* const label = new QCPItemText(this);
-        label->setClipAxisRect(above_);
-        put(label->position, up);
-        label->setPositionAlignment(Qt::AlignHCenter | Qt::AlignVCenter);
-        label->setPadding(QMargins(3, 0, 3, 0));
-        label->setText(tr("switch at %1").arg(size_text(series_.switches[i])));
-        switch_lines_.push_back(line);
-        switch_labels_.push_back(label);
-    }
-}
-
 void CurvePlot::show_all()
 {
-    above_->axis(QCPAxis::atBottom)->setRange(series_.smallest, series_.largest);
-    if (series_.least > 0)
-        above_->axis(QCPAxis::atLeft)->setRange(series_.least, series_.most);
+    double smallest = series_.smallest;
+    double largest = series_.largest;
+    double least = series_.least;
+    double most = series_.most;
+    for (const CurveSeries& other : others_) {
+        smallest = std::min(smallest, other.smallest);
+        largest = std::max(largest, other.largest);
+        if (other.least > 0) {
+            least = least > 0 ? std::min(least, other.least) : other.least;
+            most = std::max(most, other.most);
+        }
+    }
+    above_->axis(QCPAxis::atBottom)->setRange(smallest, largest);
+    if (least > 0)
+        above_->axis(QCPAxis::atLeft)->setRange(least, most);
     below_->axis(QCPAxis::atLeft)->setRange(-series_.residual_range, series_.residual_range);
     replot(rpQueuedReplot);
 }

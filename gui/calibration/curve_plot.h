@@ -18,6 +18,9 @@ public:
     enum class View : std::uint8_t { fit, keep };
     void set_series(CurveSeries series, CurveAxis quantity, View view);
     const CurveSeries& series() const { return series_; }
+    // Curves beside it, of the same quantity: points and fit of each in a colour of its own.
+    void set_others(std::vector<CurveSeries> others);
+    const std::vector<CurveSeries>& others() const { return others_; }
     void show_all();
 
     // Index into the series' points; marked ones are told by `markChanged`.
@@ -46,6 +49,8 @@ private:
     void make_graphs();
     void make_fixed_items();
     void make_switches();
+    void make_others();
+    void wrap_legend();
     void colour();
     void fill();
     void wrap_note();
@@ -56,6 +61,7 @@ private:
     QString facts_at(const QPointF& position) const;
 
     CurveSeries series_;
+    std::vector<CurveSeries> others_;
     CurveAxis quantity_ = CurveAxis::time;
     std::optional<std::size_t> mark_;
     QPoint pressed_;
@@ -65,6 +71,8 @@ private:
     QCPGraph* high_ = nullptr;
     QCPGraph* compact_ = nullptr;
     QCPGraph* fitted_ = nullptr;
+    QCPGraph* line_rate_ = nullptr;
+    std::vector<QCPGraph*> other_graphs_; // fit and points of each, in turn
     QCPGraph* measured_ = nullptr;
     QCPErrorBars* intervals_ = nullptr;
     QCPGraph* excluded_ = nullptr;

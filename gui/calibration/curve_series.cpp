@@ -135,6 +135,20 @@ void take_lines(const CurveStudy& study, CurveAxis quantity, CurveSeries& out)
     }
 }
 
+// As bus bandwidth is counted: a ring crosses a rank's way out that often.
+void take_line_rate(const CurveStudy& study, CurveAxis quantity, Bandwidth rate, CurveSeries& out)
+{
+    if (!(rate.value() > 0) || study.configuration.collective == CollectiveKind::barrier)
+        return;
+    const Configuration& what = study.configuration;
+    const double factor = bus_factor(what.collective, what.ranks);
+    for (const double size : {out.smallest, out.largest}) {
+        const Seconds time(factor * size / rate.value());
+        out.line_rate.push_back(quantity == CurveAxis::time ? time.value() : rate.value() / 1e9);
+    }
+    out.line_rate_name = QStringLiteral("line rate %1").arg(text_of(to_display(rate)));
+}
+
 QString line_text(const AlphaBetaLine& line)
 {
     return QStringLiteral("%1 + S / (%2)")
@@ -156,7 +170,7 @@ void take_switches(const CurveStudy& study, CurveSeries& out)
     }
 }
 
-void take_ranges(CurveSeries& out)
+void take_ranges(CurveSeries& out, CurveAxis quantity)
 {
     constexpr double least_range = 10;
     constexpr double most_range = 500;
@@ -167,6 +181,8 @@ void take_ranges(CurveSeries& out)
     values.insert(values.end(), out.fitted.begin(), out.fitted.end());
     values.insert(values.end(), out.low.begin(), out.low.end());
     values.insert(values.end(), out.high.begin(), out.high.end());
+    if (quantity == CurveAxis::bus_bandwidth)
+        values.insert(values.end(), out.line_rate.begin(), out.line_rate.end());
     std::erase_if(values, [](double value) { return !(value > 0) || !std::isfinite(value); });
     if (!values.empty()) {
         const auto [least, most] = std::minmax_element(values.begin(), values.end());
@@ -218,7 +234,7 @@ QString size_text(Bytes size)
     return text_of(round && exact.size() <= 9 ? exact : to_display(size));
 }
 
-CurveSeries series_of(const CurveStudy& study, CurveAxis quantity)
+CurveSeries series_of(const CurveStudy& study, CurveAxis quantity, Bandwidth line_rate)
 {
     CurveSeries out;
     const QString details = details_of(study);
@@ -233,7 +249,8 @@ CurveSeries series_of(const CurveStudy& study, CurveAxis quantity)
     take_sizes(study, out);
     take_lines(study, quantity, out);
     take_switches(study, out);
-    take_ranges(out);
+    take_line_rate(study, quantity, line_rate, out);
+    take_ranges(out, quantity);
     out.note = note_of(study);
     return out;
 }

@@ -31,6 +31,8 @@ struct CurveSeries {
     std::vector<double> fitted;
     std::vector<double> low; // where nine of ten measurements would lie; empty: nobody says
     std::vector<double> high;
+    std::vector<double> line_rate;  // what the links carry at most; empty: nobody says
+    QString line_rate_name;         // "line rate 450 GB/s"
     std::vector<double> compact;    // empty: the table has no compact form
     std::vector<Bytes> switches;    // where the compact form's lowest line changes
     std::vector<QString> switch_of; // of each switch: "20.1 us + S / 90 GB/s | 31 us + ..."
@@ -42,7 +44,8 @@ struct CurveSeries {
     QString note;               // where there are no points: why
 };
 
-CurveSeries series_of(const CurveStudy& study, CurveAxis quantity);
+// `line_rate`: of a rank's links; 0: not known.
+CurveSeries series_of(const CurveStudy& study, CurveAxis quantity, Bandwidth line_rate = {});
 
 // Every size with its times, interval, prediction and error.
 TableData table_of(const CurveStudy& study);

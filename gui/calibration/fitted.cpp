@@ -28,6 +28,32 @@ const CostModel* cost_of(const CalibrationState& state)
     return state.run ? state.run->cost.get() : nullptr;
 }
 
+Bandwidth least_of(Bandwidth inside, int nics, Bandwidth nic_rate, int nodes)
+{
+    const Bandwidth across = static_cast<double>(nics) * nic_rate;
+    if (nodes <= 1)
+        return inside;
+    if (!(across.value() > 0))
+        return {};
+    return inside.value() > 0 ? std::min(inside, across) : across;
+}
+
+// By what logs say of their machine.
+Bandwidth measured_line_rate(const Configuration& what, const FitInput& input)
+{
+    const KnownDevice* const known = shipped_devices().named_in(what.hardware);
+    return least_of(known != nullptr ? known->device.nvlink : Bandwidth(), input.nics_per_node,
+                    input.nic_rate, what.nodes);
+}
+
+// By the scenario's cluster.
+Bandwidth cluster_line_rate(const Configuration& what, const Topology& topology)
+{
+    const DeviceAttachment device = topology.device(DeviceId{0});
+    const NodeNetwork network = topology.network(device.node);
+    return least_of(device.nvlink, network.nics, network.nic_rate, what.nodes);
+}
+
 class Fitting {
 public:
     Fitting(const CalibrationState& state, const Fitted* before, const WorkControl& work)
@@ -44,6 +70,8 @@ public:
                 out_->matrices.push_back(std::make_shared<const JudgedMatrix>(JudgedMatrix{
                     pairs.source, pairs.matrix, judge(*state_.measured, pairs.matrix)}));
         }
+        if (state_.growing)
+            add(state_.growing->input.sweeps, Origin::growing);
         if (state_.run) {
             for (const CollectiveCurve& curve : collective_curves(*state_.run))
                 add_job(curve);
@@ -64,7 +92,18 @@ private:
     {
         FittedCurve out{Origin::job, study_table(curve.table), std::string(to_name(curve.group))};
         out.study.flags.push_back(curve.basis);
+        out.line_rate = line_rate_of(out);
         out_->curves.push_back(std::make_shared<const FittedCurve>(std::move(out)));
+    }
+
+    Bandwidth line_rate_of(const FittedCurve& curve) const
+    {
+        const Configuration& what = curve.study.configuration;
+        if (curve.origin == Origin::measured && state_.measured)
+            return measured_line_rate(what, state_.measured->input);
+        if (curve.origin == Origin::growing && state_.growing)
+            return measured_line_rate(what, state_.growing->input);
+        return state_.run ? cluster_line_rate(what, *state_.run->topology) : Bandwidth();
     }
 
     void add_profile(const Profile& profile)
@@ -101,15 +140,28 @@ private:
         MeasuredOn on;
         on.rack_domain = shipped_devices().nvlink_domain_of(launches.configuration.hardware);
         out.study = study_curve(launches, buffers, state_.excluded, on);
+        out.line_rate = line_rate_of(out);
         return std::make_shared<const FittedCurve>(std::move(out));
+    }
+
+    bool same_times(Origin origin) const
+    {
+        switch (origin) {
+        case Origin::measured:
+            return before_->state.measured == state_.measured;
+        case Origin::growing:
+            return before_->state.growing == state_.growing;
+        case Origin::job:
+        case Origin::profile:
+            break;
+        }
+        return cost_of(before_->state) == cost_of(state_);
     }
 
     // Fitted before of the same times.
     std::shared_ptr<const FittedCurve> known_curve(const FittedCurve& curve) const
     {
-        if (before_ == nullptr ||
-            (curve.origin == Origin::measured ? before_->state.measured != state_.measured
-                                              : cost_of(before_->state) != cost_of(state_)) ||
+        if (before_ == nullptr || !same_times(curve.origin) ||
             sizes_out(before_->state.excluded, curve.study) !=
                 sizes_out(state_.excluded, curve.study))
             return nullptr;

@@ -16,12 +16,14 @@ struct CalibrationState {
     std::shared_ptr<const Measurements> measured; // null: none
     std::shared_ptr<const Outcome> run;           // of the scenario; null: none
     Exclusions excluded;
+    std::shared_ptr<const Measurements> growing = {}; // of a run that still measures; null: none
 
     bool operator==(const CalibrationState&) const = default;
 };
 
 enum class Origin : std::uint8_t {
     measured, // the files
+    growing,  // a run that still measures
     job,      // the scenario's collectives as its constants time them
     profile   // the scenario's tables
 };
@@ -29,7 +31,9 @@ enum class Origin : std::uint8_t {
 struct FittedCurve {
     Origin origin = Origin::measured;
     CurveStudy study;
-    std::string table; // without samples: which of the profile's, or of the job's groups
+    std::string table;        // without samples: which of the profile's, or of the job's groups
+    Bandwidth line_rate = {}; // of a rank's links, one direction: NVLink, across nodes the NICs of
+                              // a node where these are less; 0: not known
 
     bool is_same(const FittedCurve& other) const; // fitted again or not
 };

@@ -3,9 +3,6 @@
 #include "sim/base/parallel.h"
 #include "sim/study/sweep.h"
 
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <QTimer>
 #include <algorithm>
 #include <condition_variable>
@@ -20,14 +17,6 @@ using Clock = std::chrono::steady_clock;
 constexpr int batch_after_ms = 33;
 // Taking in this many keeps the window below a few milliseconds.
 constexpr std::size_t largest_batch = 4000;
-
-// On Linux a thread has a niceness of its own, which the threads that it starts inherit: the window
-// and what its sliders ask for go first.
-void step_back()
-{
-    constexpr int behind = 10;
-    ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), behind);
-}
 
 } // namespace
 

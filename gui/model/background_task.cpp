@@ -3,12 +3,22 @@
 #include "gui/model/qt_text.h"
 #include "sim/base/diagnostic.h"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <QMetaObject>
 #include <chrono>
 #include <new>
 #include <string>
 
 namespace trainyard::gui {
+
+// On Linux a thread has a niceness of its own, which the threads that it starts inherit.
+void step_back()
+{
+    constexpr int behind = 10;
+    ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), behind);
+}
 
 BackgroundTask::~BackgroundTask()
 {

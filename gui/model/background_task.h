@@ -10,6 +10,10 @@
 
 namespace trainyard::gui {
 
+// Work that takes long lets the window and what its sliders ask for go first: called by the thread
+// that does it, before it starts others.
+void step_back();
+
 class BackgroundTask : public QObject {
     Q_OBJECT
 

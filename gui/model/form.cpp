@@ -125,6 +125,11 @@ std::string FormField::takes() const
     return {};
 }
 
+FormField form_of(const Json& schema)
+{
+    return field_of(schema, "", "");
+}
+
 const FormField& scenario_form()
 {
     static const FormField root = field_of(fields_of<Scenario>().schema(), "", "scenario");

@@ -45,6 +45,9 @@ struct FormField {
     std::string takes() const;
 };
 
+// Of a field table's schema.
+FormField form_of(const Json& schema);
+
 // Of all fields of a scenario, in the tables' order.
 const FormField& scenario_form();
 

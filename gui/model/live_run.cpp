@@ -1,6 +1,5 @@
 #include "gui/model/live_run.h"
 
-#include "sim/report/timeline/recorded.h"
 #include "sim/study/problems.h"
 #include "sim/study/stages.h"
 
@@ -22,9 +21,9 @@ LiveRun::LiveRun(QObject* parent) : QObject(parent)
     connect(&task_, &BackgroundTask::progressed, this, &LiveRun::progressed);
 }
 
-void LiveRun::request(ScenarioFile file, Detail detail)
+void LiveRun::request(ScenarioFile file, Detail detail, const LaneChoice& lanes)
 {
-    run({std::make_shared<const ScenarioFile>(std::move(file)), detail}, nullptr);
+    run({std::make_shared<const ScenarioFile>(std::move(file)), detail, lanes}, nullptr);
     emit started();
 }
 
@@ -59,11 +58,12 @@ std::shared_ptr<const RunView> LiveRun::simulate(const Request& request, const R
     const Clock::time_point start = Clock::now();
     auto view = std::make_shared<RunView>();
     view->file = request.file;
+    view->lanes = request.lanes;
     SimulateRequest ask;
     ask.memory = AllocatorView::fullest_stage;
     ask.work = work;
     if (headline != nullptr)
-        ask.record = picture_lanes(*headline->outcome);
+        ask.record = chosen_lanes(*headline->outcome, request.lanes);
     try {
         Checked<Outcome> outcome = session_.simulate(*request.file, ask);
         if (outcome) {

@@ -5,6 +5,7 @@
 
 #include "gui/model/background_task.h"
 #include "sim/report/summary.h"
+#include "sim/report/timeline/recorded.h"
 #include "sim/study/session.h"
 
 #include <optional>
@@ -16,6 +17,7 @@ struct RunView {
     std::shared_ptr<const ScenarioFile> file; // of the request
     std::shared_ptr<const Outcome> outcome;   // null where there are problems
     bool recorded = false;                    // outcome->result->records holds the last step
+    LaneChoice lanes;                         // that were to be recorded
     Summary summary;                          // of an outcome
     Problems problems;  // of an outcome, also that it does not fit; else why none
     double wall_ms = 0; // from the request's start to this
@@ -23,7 +25,7 @@ struct RunView {
 
 enum class Detail : std::uint8_t {
     headline, // no records
-    ops       // those of picture_lanes, after the headline
+    ops       // those of the lanes chosen, after the headline
 };
 
 class LiveRun : public QObject {
@@ -34,7 +36,7 @@ public:
 
     // Answers come as `finished`, in the thread that owns this: one, or with ops two. Requests that
     // were overtaken are not answered.
-    void request(ScenarioFile file, Detail detail);
+    void request(ScenarioFile file, Detail detail, const LaneChoice& lanes = {});
     // Ends what runs and waits for nothing; `stopped` tells.
     void cancel();
 
@@ -53,6 +55,7 @@ private:
     struct Request {
         std::shared_ptr<const ScenarioFile> file;
         Detail detail = Detail::headline;
+        LaneChoice lanes;
     };
     std::shared_ptr<const RunView> simulate(const Request& request, const RunView* headline,
                                             const WorkControl& work);

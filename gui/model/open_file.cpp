@@ -2,10 +2,11 @@
 
 #include "gui/calibration/measurements.h"
 #include "gui/model/read_pipe.h"
+#include "sim/api/file_kinds.h"
 #include "sim/base/files.h"
 #include "sim/base/input_limits.h"
-#include "sim/api/file_kinds.h"
 #include "sim/study/jobs/job_import.h"
+#include "sim/traces/trace_file.h"
 
 #include <fmt/core.h>
 
@@ -34,27 +35,13 @@ Source source_of(const Json& scenario, const char* key)
 
 Checked<Opened> open_job(const std::string& text, const std::string& file, const Json& current)
 {
-    const std::optional<JobKind> kind = recognise_job(text);
-    if (!kind)
+    if (!recognise_job(text))
         return tl::unexpected(refusal(
             file, "this is no file that the window knows",
             "it opens scenarios, models, topologies, profiles, jobs, and logs of nccl-tests, "
-            "nvbandwidth, nvidia-smi topo -m and trainyard calibrate"));
-    JobImportOptions options;
-    options.folder = fs::absolute(fs::path(file)).parent_path();
-    options.cluster.topology = source_of(current, "topology");
-    if (options.cluster.topology == Source{})
-        return tl::unexpected(refusal(
-            file, fmt::format("a job of {} does not say which cluster it runs on", to_name(*kind)),
-            "open a scenario with that cluster first, or: trainyard import FILE --gpu h100 "
-            "--nodes 2 -o scenario.json"));
-    StageMemos memos;
-    Checked<ImportedJob> job = import_job(*kind, text, file, options, memos);
-    if (!job)
-        return tl::unexpected(std::move(job.error()));
-    const fs::path name = fs::path(file).stem().string() + ".scenario.json";
-    return OpenedScenario{(options.folder / name).string(), std::move(job->scenario.json),
-                          std::move(job->notes)};
+            "nvbandwidth, nvidia-smi topo -m and trainyard calibrate, and traces of "
+            "torch.profiler, Nsight Systems and Chakra"));
+    return import_job_text({file, text, {}}, current);
 }
 
 Checked<Opened> open_json(Json json, const std::string& file, const Json& current)
@@ -70,7 +57,7 @@ Checked<Opened> open_json(Json json, const std::string& file, const Json& curren
         return tl::unexpected(refusal(file, "this JSON is no file that the window knows",
                                       "trainyard check FILE says more"));
     if (kind->name == "scenario")
-        return OpenedScenario{file, std::move(json), {}};
+        return OpenedScenario{file, std::move(json)};
     const bool empty = !current.is_object() || current.members().empty();
     if (kind->name == "profile" && empty)
         return OpenedMeasurements{file}; // those that it keeps
@@ -125,7 +112,63 @@ Checked<Opened> open_text(const std::string& text, const std::string& file, cons
     return open_json(std::move(*json), file, current);
 }
 
+// The machines of the open scenario, where none are named.
+Checked<JobImportOptions> import_options(const ImportQuestion& request, JobKind kind,
+                                         const Json& current)
+{
+    const fs::path folder = fs::absolute(fs::path(request.file)).parent_path();
+    Checked<JobImportOptions> options = settled_job_options(request.question, folder);
+    if (!options || !options->cluster.gpu.empty() || options->cluster.topology.given())
+        return options;
+    options->cluster.topology = source_of(current, "topology");
+    if (!options->cluster.topology.given())
+        return tl::unexpected(
+            refusal(request.file,
+                    fmt::format("a job of {} does not say which GPUs it runs on", to_name(kind)),
+                    "choose them in the view Origin, or open a scenario with that cluster first"));
+    return options;
+}
+
+// The traces among its files.
+Checked<Opened> open_folder(const std::string& folder, const WorkControl& control)
+{
+    OpenedTraces found;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+        control.check();
+        std::error_code ignored;
+        if (entry.is_regular_file(ignored) && begins_as_trace(entry.path().string()))
+            found.files.push_back(entry.path().string());
+    }
+    if (found.files.empty())
+        return tl::unexpected(refusal(folder, "there is no trace in this folder",
+                                      "traces of torch.profiler, Nsight Systems (.sqlite) or "
+                                      "Chakra, one file a rank"));
+    std::sort(found.files.begin(), found.files.end());
+    return found;
+}
+
 } // namespace
+
+OpenedJob import_job_text(ImportQuestion request, const Json& current)
+{
+    OpenedJob out;
+    const JobKind kind = *recognise_job(request.text);
+    const Checked<JobImportOptions> options = import_options(request, kind, current);
+    StageMemos memos;
+    Checked<ImportedJob> job = options
+                                   ? import_job(kind, request.text, request.file, *options, memos)
+                                   : tl::unexpected(options.error());
+    if (job) {
+        const fs::path name = fs::path(request.file).stem().string() + ".scenario.json";
+        out.scenario = {(options->folder / name).string(), std::move(job->scenario.json)};
+        out.notes = std::move(job->notes);
+        out.places = std::move(job->places);
+        out.problems = std::move(job->warnings);
+    } else
+        out.problems = std::move(job.error());
+    out.request = std::move(request);
+    return out;
+}
 
 Checked<Opened> open_any(const std::string& file, const Json& current, const WorkControl& control)
 {
@@ -136,6 +179,11 @@ Checked<Opened> open_any(const std::string& file, const Json& current, const Wor
                                           "write them into a file first"));
         return open_text(text, file, current);
     }
+    if (std::error_code ignored; fs::is_directory(file, ignored))
+        return open_folder(file, control);
+    if (begins_as_trace(file))
+        return OpenedTraces{{file}};
+    control.check();
     if (is_long_measurement(file))
         return OpenedMeasurements{file};
     control.check();

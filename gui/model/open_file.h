@@ -2,8 +2,8 @@
 
 // What a file that is opened or dropped is, and what it becomes.
 
-#include "calibrate/import/notes.h"
 #include "gui/model/session_file.h"
+#include "sim/api/imported_job.h"
 
 #include <variant>
 
@@ -12,7 +12,23 @@ namespace trainyard::gui {
 struct OpenedScenario {
     std::string file;
     Json json;
-    ImportNotes notes; // of one made from a job's configuration
+};
+
+// What starts a job elsewhere, and what is said beside it.
+struct ImportQuestion {
+    std::string file;
+    std::string text; // that stands in it
+    // Without machines the job is imported on the cluster of the open scenario.
+    JobQuestion question;
+};
+
+// A scenario from it, or why there is none.
+struct OpenedJob {
+    ImportQuestion request;
+    std::optional<OpenedScenario> scenario;
+    Problems problems;
+    ImportNotes notes;
+    std::map<std::string, std::string> places; // of notes that tell of a field: its pointer
 };
 
 // A model, topology or profile: takes its place in the scenario.
@@ -27,12 +43,22 @@ struct OpenedMeasurements {
     std::string file;
 };
 
-using Opened = std::variant<OpenedScenario, OpenedPart, OpenedMeasurements, SessionContent>;
+// What was recorded of a job's ranks: a file, or all traces of a folder. Read in the background by
+// the view that shows them.
+struct OpenedTraces {
+    std::vector<std::string> files;
+};
+
+using Opened = std::variant<OpenedScenario, OpenedJob, OpenedPart, OpenedMeasurements, OpenedTraces,
+                            SessionContent>;
 
 // By what stands in it. Of other kinds of files the problem says which command reads them. Jobs
 // are imported on the cluster of `current` (a scenario; null: none). Throws WorldError and
 // Cancelled.
 Checked<Opened> open_any(const std::string& file, const Json& current,
                          const WorkControl& control = {});
+
+// The same job again, with other answers beside it. Requires a text that is one.
+OpenedJob import_job_text(ImportQuestion request, const Json& current);
 
 } // namespace trainyard::gui

@@ -36,7 +36,10 @@ struct SessionTable {
     std::string currency = "USD";
     double tokens = 0;
     Json explore;
+    Json plan;
     std::vector<std::string> measured;
+    Json fit_log;
+    std::vector<std::string> recorded;
     std::string view;
     std::string layout;
 };
@@ -64,7 +67,11 @@ const FieldTable<SessionTable>& session_fields()
             .field("currency", &SessionTable::currency, {.help = "of that price"})
             .field("tokens", &SessionTable::tokens, {.help = "of the whole training", .min = 0})
             .field("explore", &SessionTable::explore, {.help = "what is swept and pinned"})
+            .field("plan", &SessionTable::plan, {.help = "what the planner is asked"})
             .field("measured", &SessionTable::measured, {.help = "files of measurements"})
+            .field("fit_log", &SessionTable::fit_log,
+                   {.help = "which measured files were read, which profiles saved"})
+            .field("recorded", &SessionTable::recorded, {.help = "traces of a job that ran"})
             .field("view", &SessionTable::view, {.help = "the view in front"})
             .field("layout", &SessionTable::layout, {.help = "of the docks, base64"});
     return table;
@@ -154,7 +161,10 @@ Json to_json(const SessionContent& content)
     table.currency = content.price.currency.toStdString();
     table.tokens = content.price.tokens;
     table.explore = content.explore;
+    table.plan = content.plan;
     table.measured = content.measured;
+    table.fit_log = content.fit_log;
+    table.recorded = content.recorded;
     table.view = content.view;
     table.layout = content.layout;
     Json out = Json::object();
@@ -187,7 +197,10 @@ Checked<SessionContent> session_from(const Json& json, const std::string& file)
     out.selection = selection_of(table);
     out.price = {table.price_per_device_hour, QString::fromStdString(table.currency), table.tokens};
     out.explore = std::move(table.explore);
+    out.plan = std::move(table.plan);
     out.measured = std::move(table.measured);
+    out.fit_log = std::move(table.fit_log);
+    out.recorded = std::move(table.recorded);
     out.view = table.view;
     out.layout = table.layout;
     return out;

@@ -19,7 +19,10 @@ struct SessionContent {
     Selection selection;
     Price price;
     Json explore;                      // of the explorer; null: none
+    Json plan;                         // what the planner is asked; null: nothing
     std::vector<std::string> measured; // files of the calibration view
+    Json fit_log;                      // of the calibration view; null: none
+    std::vector<std::string> recorded; // traces
     std::string view;                  // key of the panel in front
     std::string layout;                // of the docks, base64
 

@@ -55,7 +55,7 @@ void Workspace::simulate()
         emit runChanged();
         return;
     }
-    live_.request(std::move(*file), ops_wanted_ ? Detail::ops : Detail::headline);
+    live_.request(std::move(*file), ops_wanted_ ? Detail::ops : Detail::headline, lanes_);
 }
 
 void Workspace::take(const std::shared_ptr<const RunView>& run)
@@ -142,6 +142,14 @@ void Workspace::set_price(const Price& price)
         return;
     price_ = price;
     emit priceChanged();
+}
+
+void Workspace::set_lanes(const LaneChoice& lanes)
+{
+    if (lanes == lanes_)
+        return;
+    lanes_ = lanes;
+    simulate_again();
 }
 
 void Workspace::want_ops(bool wanted)

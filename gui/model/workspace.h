@@ -48,6 +48,10 @@ public:
     const Price& price() const { return price_; }
     void set_price(const Price& price);
 
+    // Whose operations are recorded, of this run and of those to come.
+    const LaneChoice& lanes() const { return lanes_; }
+    void set_lanes(const LaneChoice& lanes);
+
     // Whether any view shows single ops.
     void want_ops(bool wanted);
 
@@ -77,6 +81,7 @@ private:
     std::shared_ptr<const RunView> baseline_;
     Problems problems_;
     Price price_;
+    LaneChoice lanes_;
     Json simulated_; // what the latest request asked for
     bool current_ = false;
     bool cancelled_ = false;

@@ -1,6 +1,7 @@
 #include "gui/scenario/headline_bar.h"
 
 #include "gui/model/qt_text.h"
+#include "gui/scenario/advice_line.h"
 #include "gui/scenario/headline_card.h"
 #include "gui/widgets/elided.h"
 #include "gui/widgets/theme.h"
@@ -88,6 +89,7 @@ HeadlineBar::HeadlineBar(Workspace& workspace, QWidget* parent)
     state_->setFocusPolicy(Qt::NoFocus);
     state_->setWordWrap(true);
     column->addWidget(state_);
+    column->addWidget(new AdviceLine(workspace_));
     setAutoFillBackground(true);
     setBackgroundRole(QPalette::Base); // tells changeEvent, which shows what there is by now
 
@@ -203,7 +205,7 @@ void HeadlineBar::write_state()
     colour_text(state_, possible ? colours.quiet : colours.error);
     state_->setText(possible ? meaning() : verdict(*first));
     auto* const column = static_cast<QVBoxLayout*>(layout());
-    const int place = possible ? column->count() - 1 : 1; // below the title
+    const int place = possible ? column->count() - 2 : 1; // above the advice, or below the title
     if (column->indexOf(state_) == place)
         return;
     column->removeWidget(state_);

@@ -22,6 +22,15 @@ void paint(const Scene& scene, QImage& image, PaintCache& cache)
     paint_scene(painter, scene, screen, cache);
 }
 
+// Another stretch of time, a little beside the one before: no row is known from the last repaint.
+void move_in_time(Scene& scene)
+{
+    static int side = 1;
+    side = -side;
+    scene.range.from += SimTime(side * 1000);
+    scene.range.to += SimTime(side * 1000);
+}
+
 // A million slices in `lanes` rows that fill the screen; the middle 1/zoom of them in sight.
 void repaint(benchmark::State& state)
 {
@@ -39,12 +48,39 @@ void repaint(benchmark::State& state)
     scene.range.to = scene.range.from + length;
     QImage image(screen, QImage::Format_RGB32);
     PaintCache cache;
-    for (auto _ : state)
+    for (auto _ : state) {
+        move_in_time(scene);
         paint(scene, image, cache);
+    }
     state.counters["slices"] = static_cast<double>(model.data.slices.size());
 }
 BENCHMARK(repaint)
     ->ArgsProduct({{64, 256}, {1, 30, 1'000, 30'000}})
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime()
+    ->Repetitions(9)
+    ->ReportAggregatesOnly();
+
+// The same stretch of time again, as hovering, scrolling and the cursor repaint it.
+void repaint_same(benchmark::State& state)
+{
+    const auto lanes = static_cast<std::uint32_t>(state.range(0));
+    const TimelineModel model(test::random_rows(lanes, 1'000'000 / lanes, 1));
+    TrackLayout layout(model.data);
+    Scene scene;
+    scene.model = &model;
+    scene.layout = &layout;
+    scene.path = true;
+    scene.range = model.data.whole;
+    layout.set_line_height(frame_of(scene, screen).body.height() / static_cast<int>(lanes));
+    QImage image(screen, QImage::Format_RGB32);
+    PaintCache cache;
+    for (auto _ : state)
+        paint(scene, image, cache);
+}
+BENCHMARK(repaint_same)
+    ->Arg(64)
+    ->Arg(256)
     ->Unit(benchmark::kMillisecond)
     ->Repetitions(9)
     ->ReportAggregatesOnly();
@@ -71,7 +107,7 @@ void repaint_run(benchmark::State& state)
 {
     static const TimelineModel model({large_run(128)});
     TrackLayout layout(model.data);
-    layout.set_all_open(TrackKind::node, true);
+    layout.set_all_open(TrackKind::group, true);
     Scene scene;
     scene.model = &model;
     scene.layout = &layout;
@@ -84,8 +120,10 @@ void repaint_run(benchmark::State& state)
     scene.range.to = scene.range.from + length;
     QImage image(screen, QImage::Format_RGB32);
     PaintCache cache;
-    for (auto _ : state)
+    for (auto _ : state) {
+        move_in_time(scene);
         paint(scene, image, cache);
+    }
     state.counters["slices"] = static_cast<double>(model.data.slices.size());
     state.counters["lines"] = static_cast<double>(layout.lines().size());
 }

@@ -1,6 +1,7 @@
 // The breakdown as people use it: keyboard and mouse, without a display.
 
 #include "gui/breakdown/breakdown_panel.h"
+#include "gui/breakdown/icicle_panel.h"
 #include "gui/breakdown/memory_panel.h"
 #include "gui/breakdown/roofline_panel.h"
 #include "gui/breakdown/time_bars_panel.h"
@@ -38,6 +39,8 @@ private slots:
     void memoryFollowsTheCursorAndTheRange();
     void memoryShowsTheChosenStage();
     void theRooflineIsUnderItsRoofs();
+    void layersZoomAndGoBack();
+    void layersSayWhatChanged();
     void improvementsAreSortedByGain();
     void improvementsAreSimulatedOnlyInSight();
     void improvementsOfASlowRunAreAskedFor();
@@ -58,6 +61,7 @@ private:
     TimeBarsPanel& bars() { return chart<TimeBarsPanel>(0); }
     MemoryPanel& memory() { return chart<MemoryPanel>(1); }
     RooflinePanel& roofline() { return chart<RooflinePanel>(2); }
+    IciclePanel& layers() { return chart<IciclePanel>(4); }
     TornadoPanel& tornado() { return chart<TornadoPanel>(3); }
     void key(ChartPanel& part, Qt::Key key) { QTest::keyClick(&part.chart(), key); }
     void settle();
@@ -128,7 +132,7 @@ void TestBreakdownPanel::aDoubleClickEnlargesAndEscapeGoesBack()
 void TestBreakdownPanel::tabsShowOneChart()
 {
     auto* const tabs = panel_->findChild<QTabBar*>();
-    QCOMPARE(tabs->count(), 5);
+    QCOMPARE(tabs->count(), 6);
     tabs->setCurrentIndex(4);
     QVERIFY(tornado().isVisible());
     QVERIFY(!memory().isVisible());
@@ -262,6 +266,61 @@ void TestBreakdownPanel::theRooflineIsUnderItsRoofs()
             QVERIFY(body.contains(roofline().bounds_of(i).center().toPoint()));
     for (std::size_t i = 1; i < roofline().items(); ++i)
         QVERIFY(roofline().classes()[i - 1].time >= roofline().classes()[i].time);
+}
+
+void TestBreakdownPanel::layersZoomAndGoBack()
+{
+    panel_->enlarge(4);
+    QTRY_VERIFY(layers().isVisible() && layers().chart().width() > 1000);
+    QVERIFY(!bars().isVisible());
+    const auto item_named = [&](const QString& name) {
+        for (std::size_t i = 0; i < layers().items(); ++i)
+            if (layers().parts()[layers().part_of(i)].name == name.toStdString())
+                return i;
+        return layers().items();
+    };
+    const std::size_t layer = item_named(QStringLiteral("layer 20"));
+    QVERIFY(layer < layers().items());
+    const QRectF before = layers().bounds_of(layer);
+    QTest::mouseClick(&layers().chart(), Qt::LeftButton, {}, before.center().toPoint());
+    const std::uint32_t focus = layers().focus();
+    QCOMPARE(layers().parts()[focus].name, std::string("layer 20"));
+    QVERIFY(layers().bounds_of(item_named(QStringLiteral("layer 20"))).width() > 1000);
+    QVERIFY(layers().items() >= 5); // what it is in, itself, its ops
+    key(layers(), Qt::Key_Escape);  // to its stage, then to the model, then to all charts
+    QCOMPARE(layers().parts()[layers().focus()].level, IcicleLevel::stage);
+    // By keys: down to what takes longest, into it, and out again.
+    key(layers(), Qt::Key_Home);
+    key(layers(), Qt::Key_Down);
+    key(layers(), Qt::Key_Down);
+    key(layers(), Qt::Key_Space);
+    QCOMPARE(layers().parts()[layers().focus()].level, IcicleLevel::layer);
+    key(layers(), Qt::Key_Backspace);
+    key(layers(), Qt::Key_Escape);
+    QCOMPARE(layers().focus(), 0U);
+    QVERIFY(panel_->enlarged());
+    key(layers(), Qt::Key_Escape);
+    QVERIFY(!panel_->enlarged());
+}
+
+void TestBreakdownPanel::layersSayWhatChanged()
+{
+    workspace_->pin_baseline();
+    panel_->enlarge(4);
+    QVERIFY(!workspace_->document().set("training.sequence_length", "2048"));
+    settle();
+    const auto combos = layers().findChildren<QComboBox*>();
+    QCOMPARE(combos.size(), 2);
+    const QImage kinds = picture_of(layers(), {900, 500});
+    combos[1]->setCurrentIndex(1);
+    settle();
+    QVERIFY(layers().parts().front().before);
+    QVERIFY(*layers().parts().front().before > layers().parts().front().length);
+    QVERIFY(layers().tip_of(0).contains(QStringLiteral("baseline")));
+    QVERIFY(picture_of(layers(), {900, 500}) != kinds);
+    combos[0]->setCurrentIndex(1); // the mean has both stages
+    settle();
+    QCOMPARE(std::ranges::count(layers().parts(), IcicleLevel::stage, &IciclePart::level), 2);
 }
 
 void TestBreakdownPanel::improvementsAreSortedByGain()

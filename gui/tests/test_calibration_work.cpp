@@ -126,7 +126,7 @@ void TestCalibrationWork::scenariosAreFittedOnlyInSight()
 void TestCalibrationWork::picturesWithoutAScenario()
 {
     HeadlessOptions options;
-    options.file = test::reduce_log;
+    options.files = {test::reduce_log};
     options.view = "calibration";
     options.size = "1280x800";
     options.screenshot = folder_.filePath("view.png").toStdString();
@@ -139,19 +139,19 @@ void TestCalibrationWork::picturesWithoutAScenario()
                 folder_.filePath(QStringLiteral("all/calibration-%1.%2").arg(part, ending))));
     const std::string table = read_file(options.export_dir + "/calibration-curve.csv");
     QCOMPARE(std::count(table.begin(), table.end(), '\n'), 34);
-    options.file = folder_.filePath("no-room.json").toStdString();
+    options.files = {folder_.filePath("no-room.json").toStdString()};
     options.view.clear();
     options.export_dir.clear();
     Json large = *read_json_file(eight);
     large["training"]["sequence_length"] = 1'048'576;
     large["model"] = "llama-3.1-8b";
     large["topology"] = "h100-1x8";
-    write_file(options.file, to_text(large));
+    write_file(options.files.front(), to_text(large));
     options.screenshot = folder_.filePath("no-room.png").toStdString();
     QCOMPARE(run_headless(options), int(exit_no)); // drawn, and said
     QVERIFY(QFileInfo::exists(folder_.filePath("no-room.png")));
-    options.file = folder_.filePath("empty.log").toStdString();
-    write_file(options.file, "");
+    options.files = {folder_.filePath("empty.log").toStdString()};
+    write_file(options.files.front(), "");
     QCOMPARE(run_headless(options), int(exit_invalid_input));
 }
 

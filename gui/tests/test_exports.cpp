@@ -150,7 +150,7 @@ void TestExports::aFullDiskIsTold()
 void TestExports::picturesWithoutADisplay()
 {
     HeadlessOptions options;
-    options.file = eight;
+    options.files = {eight};
     options.screenshot = folder_.filePath("shot.png").toStdString();
     options.export_dir = folder_.filePath("views").toStdString();
     options.size = "1280x800";
@@ -167,11 +167,11 @@ void TestExports::picturesWithoutADisplay()
     const std::string png = std::exchange(options.screenshot, "shot.jpg"); // would be no JPEG
     QCOMPARE(run_headless(options), int{exit_usage});
     options.screenshot = png;
-    options.file = "no/such.json";
+    options.files = {"no/such.json"};
     QCOMPARE(run_headless(options), int{exit_input_output}); // as the command line
-    options.file = "README.md";
+    options.files = {"README.md"};
     QCOMPARE(run_headless(options), int{exit_invalid_input});
-    options.file = eight;
+    options.files = {eight};
     options.export_dir = "/proc/self/views";
     QCOMPARE(run_headless(options), int{exit_input_output});
     options.screenshot = "/no/such/folder/a.png";

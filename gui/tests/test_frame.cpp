@@ -188,7 +188,9 @@ void TestFrame::theHeadlineIsReachedByKeyboard()
     open(eight);
     window_->workspace().set_price({2.0, "USD"});
     int cards = 0;
-    for (QWidget* const card : window_->findChild<HeadlineBar*>()->findChildren<QWidget*>()) {
+    auto* const bar = window_->findChild<HeadlineBar*>(); // its line of advice has buttons, too
+    for (QWidget* const card :
+         bar->findChildren<QWidget*>(QString(), Qt::FindDirectChildrenOnly)) {
         if ((card->focusPolicy() & Qt::TabFocus) == 0)
             continue;
         ++cards;

@@ -18,7 +18,7 @@ TimelineData small_tree()
     TimelineData data;
     for (std::uint32_t node = 0; node < 2; ++node) {
         const auto node_track = static_cast<std::uint32_t>(data.tracks.size());
-        data.tracks.push_back({.kind = TrackKind::node, .end = node_track + 7});
+        data.tracks.push_back({.kind = TrackKind::group, .end = node_track + 7});
         for (std::uint32_t rank = 0; rank < 2; ++rank) {
             const auto rank_track = static_cast<std::uint32_t>(data.tracks.size());
             data.tracks.push_back(

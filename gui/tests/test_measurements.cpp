@@ -134,3 +134,34 @@ TEST_CASE("the same file twice is one measurement")
     CHECK(all.input.sweeps.size() == sweeps);
     CHECK(all.files.size() == 2);
 }
+
+TEST_CASE("traces are known by their beginnings, packed or not, and nothing else is one")
+{
+    const auto is_traces = [](const std::string& file) {
+        const Checked<Opened> opened = open_any(file, Json());
+        return opened && std::get_if<OpenedTraces>(&*opened) != nullptr;
+    };
+    for (const char* name : {"rank0.json", "report.sqlite", "graph.0.et", "graph.0.json",
+                             "execution0.json", "execution_1.0.1.json", "jsonizer.json"}) {
+        INFO(name);
+        CHECK(is_traces(data_folder + "traces/" + name));
+    }
+    const testing::Folder folder;
+    const auto journal = folder.path() / "run.samples.jsonl";
+    {
+        Journal lines(journal, run_of_two());
+        lines.add(point_of(Bytes(1024)));
+    }
+    for (const std::string& file :
+         {journal.string(), std::string("scenarios/llama3-8b-h100-8.json"),
+          std::string("topologies/h100-1x4.json"), std::string("README.md"),
+          data_folder + "nccl_logs/h100_1x8_allreduce_dgxc.txt"}) {
+        INFO(file);
+        CHECK_FALSE(is_traces(file));
+    }
+    // A folder is its traces; one without any is refused.
+    const Checked<Opened> opened = open_any(data_folder + "traces", Json());
+    REQUIRE(opened);
+    CHECK(std::get<OpenedTraces>(*opened).files.size() >= 9);
+    CHECK_FALSE(open_any(data_folder + "nccl_logs", Json()));
+}

@@ -85,6 +85,7 @@ void TestTimelineWork::onlyWhatIsInSightIsMade()
     QCOMPARE(std::size_t{model().data.slices.record[canvas().pinned()]}, *selection.record);
     QCOMPARE(view().selection().record, selection.record);
     // The same is not made twice.
+    QTRY_VERIFY_WITH_TIMEOUT(!panel_->busy(), patience_ms); // nor counted
     panel_->set_in_sight(false);
     panel_->set_in_sight(true);
     workspace_->pin_baseline();
@@ -120,8 +121,8 @@ void TestTimelineWork::theBaselineLiesBeside()
         std::sort(rows.begin(), rows.end());
         return rows;
     };
-    QVERIFY(!of(QStringLiteral("A")).isEmpty());
-    QCOMPARE(of(QStringLiteral("A")), of(QStringLiteral("B")));
+    QVERIFY(!of(QStringLiteral("run A")).isEmpty());
+    QCOMPARE(of(QStringLiteral("run A")), of(QStringLiteral("run B")));
     bool told = false;
     for (const QLabel* label : panel_->findChildren<QLabel*>())
         told = told || label->text().contains(QStringLiteral("A: this run, B: the baseline"));

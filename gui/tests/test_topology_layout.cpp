@@ -2,7 +2,8 @@
 
 #include "gui/tests/recorded_job.h"
 #include "gui/topology/link_edits.h"
-#include "gui/topology/topology_run.h"
+#include "gui/topology/topology_scene.h"
+#include "gui/topology/topology_search.h"
 #include "sim/topology/read_topology.h"
 #include "tests/catch.h"
 
@@ -142,6 +143,52 @@ TEST_CASE("16,384 GPUs fold into pods of 64 nodes, each with the leaves that ser
     layout.set_open(pod("pod 7"), false);
     layout.set_open(pod("pod 7"), true);
     CHECK(layout.items() == items);
+}
+
+TEST_CASE("a pod opens into its nodes, which open one by one")
+{
+    const auto graph = graph_of("h100-16k.json");
+    TopologyLayout layout(graph);
+    const auto pod = static_cast<std::uint32_t>(
+        std::ranges::find(graph->places, PlaceKind::pod, &Place::kind) - graph->places.begin());
+    const std::size_t before = layout.items().size();
+    layout.set_open(pod, true);
+    CHECK(layout.items().size() > before);
+    CHECK(layout.items().size() < before + 100);
+    layout.set_open(pod + 1, true);
+    CHECK(graph->places[pod + 1].kind == PlaceKind::node);
+    CHECK(layout.items().size() > before + 64);
+}
+
+TEST_CASE("the upper end of the colours is the next round share of what links carry")
+{
+    const auto top = [](double worst, double load) {
+        BundleUse use;
+        use.there.worst = worst;
+        use.there.capacity = 1;
+        use.there.load = load;
+        return std::pair(scale_top({use}, Tint::worst), scale_top({use}, Tint::mean));
+    };
+    CHECK(top(0.12, 0.04) == std::pair(0.2, 0.05));
+    CHECK(top(0.5, 0.501) == std::pair(0.5, 1.0));
+    CHECK(top(0, 0) == std::pair(0.01, 0.01));
+    CHECK(top(3, 1) == std::pair(1.0, 1.0)); // nothing beyond all
+}
+
+TEST_CASE("things and links are found by a part of their names, just that name first")
+{
+    const TopologyRun run(gui::test::recorded_job(), nullptr, {});
+    const TopologyMatches gpus = find_in_cluster(run, "GPU1", 100, {});
+    REQUIRE(gpus.count >= 3); // the GPU and its links
+    CHECK(run.graph->places[gpus.found[0].place.value()].name.find("gpu1") != std::string::npos);
+    CHECK(gpus.found.back().link.has_value());
+    const std::string name = run.name(LinkId{3});
+    CHECK(find_in_cluster(run, name, 100, {}).found.front().link == LinkId{3});
+    const TopologyMatches few = find_in_cluster(run, "g", 2, {});
+    CHECK(few.found.size() == 2);
+    CHECK(few.count > 2);
+    CHECK(find_in_cluster(run, "", 100, {}).found.empty());
+    CHECK(find_in_cluster(run, "no such thing", 100, {}).count == 0);
 }
 
 TEST_CASE("however much is opened, a few thousand things are drawn")

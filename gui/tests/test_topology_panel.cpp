@@ -6,6 +6,8 @@
 #include "gui/widgets/theme.h"
 
 #include <QAbstractItemModelTester>
+#include <QLabel>
+#include <QLineEdit>
 #include <QTableView>
 #include <QWheelEvent>
 
@@ -25,6 +27,8 @@ private slots:
     void arrowKeysReachNeighbours();
     void aClickShowsTheLink();
     void bracketsGoThroughLinks();
+    void whatIsSearchedForIsUnfoldedAndSelected();
+    void coloursReachAsFarAsWhatIsThere();
     void aFlowLeadsToItsOp();
     void theTableOfLinksLeadsToTheLink();
     void otherViewsSelectToo();
@@ -185,6 +189,45 @@ void TestTopologyPanel::bracketsGoThroughLinks()
     QVERIFY(view().selection().link != first);
     QTest::keyClick(&canvas(), '[');
     QCOMPARE(view().selection().link, first);
+}
+
+void TestTopologyPanel::whatIsSearchedForIsUnfoldedAndSelected()
+{
+    canvas().closeAll();
+    QTest::keyClick(&canvas(), Qt::Key_F, Qt::ControlModifier);
+    auto* const search = panel_->findChild<QLineEdit*>();
+    QTRY_VERIFY(search->hasFocus());
+    const auto said = [&](const QString& text) {
+        return std::ranges::any_of(panel_->findChildren<QLabel*>(),
+                                   [&](const QLabel* label) { return label->text() == text; });
+    };
+    QTest::keyClicks(search, "node1/gpu2");
+    QTest::keyClick(search, Qt::Key_Return);
+    QTRY_COMPARE_WITH_TIMEOUT(canvas().scene().current, std::optional(place("node1/gpu2")),
+                              patience_ms);
+    QVERIFY(canvas().layout_of().open(place("node 1")));
+    // What is called just so came first; its links follow.
+    QTest::keyClick(search, Qt::Key_Return);
+    QVERIFY(view().selection().link);
+    QVERIFY(run().name(*view().selection().link).find("node1/gpu2") != std::string::npos);
+    QTest::keyClick(search, Qt::Key_Return, Qt::ShiftModifier);
+    QCOMPARE(canvas().scene().current.value(), place("node1/gpu2"));
+    search->clear();
+    QTest::keyClicks(search, "zzz");
+    QTest::keyClick(search, Qt::Key_Return);
+    QTRY_VERIFY_WITH_TIMEOUT(said(QStringLiteral("none found")), patience_ms);
+    QTest::keyClick(search, Qt::Key_Escape);
+    QVERIFY(search->text().isEmpty());
+    QVERIFY(canvas().hasFocus());
+}
+
+void TestTopologyPanel::coloursReachAsFarAsWhatIsThere()
+{
+    const TopologyScene& scene = canvas().scene();
+    QCOMPARE(scene.top, scale_top(scene.uses, scene.tint));
+    QVERIFY(scene.top < 1); // means are far from full here
+    view().set_cursor(view().whole().from + view().whole().length() / 2);
+    QCOMPARE(scene.top, 1.0); // moments keep one scale while it plays
 }
 
 void TestTopologyPanel::aFlowLeadsToItsOp()

@@ -10,6 +10,7 @@
 #include <QLabel>
 #include <QSignalSpy>
 #include <QSlider>
+#include <set>
 
 using namespace trainyard;
 using namespace trainyard::gui;
@@ -23,6 +24,7 @@ private slots:
     void playingMovesTheCursor();
     void theTablesFollowWhilePlaying();
     void aBrokenLinkIsRoutedAroundAndMended();
+    void afterAnEditAllRanksAreRecorded();
     void aLinkIsSlowedAndGivenBack();
     void cuttingEverythingIsAProblem();
     void whatCannotBeDoneIsAmongTheProblems();
@@ -119,6 +121,33 @@ void TestTopologyWork::aBrokenLinkIsRoutedAroundAndMended()
     QVERIFY(workspace_->document().find("perturbations") != nullptr);
     workspace_->document().undo_stack().undo();
     QVERIFY(workspace_->document().json() == before);
+}
+
+void TestTopologyWork::afterAnEditAllRanksAreRecorded()
+{
+    // A job that is recorded whole only when it is asked for.
+    QVERIFY(workspace_->document().open("scenarios/llama3-70b-h100-64.json").empty());
+    QTRY_VERIFY_WITH_TIMEOUT(!workspace_->live().busy() && !panel_->busy() &&
+                                 run().outcome->job.world() == 64,
+                             patience_ms);
+    canvas().select(link("node0/gpu0/nvlink up"));
+    QVERIFY(view().selection().link);
+    key(Qt::Key_H);
+    QTRY_VERIFY_WITH_TIMEOUT(workspace_->lanes() == LaneChoice{LanesOf::all} &&
+                                 !workspace_->live().busy() && !panel_->busy(),
+                             patience_ms);
+    QCOMPARE(run().loads->ranks_recorded(), 64);
+    QCOMPARE(run().loads->ranks_counted(), 64);
+    std::set<LaneId> lanes;
+    for (const OpRecord& record : run().outcome->result->records)
+        lanes.insert(record.lane);
+    QCOMPARE(lanes.size(), run().outcome->binding->lanes.size());
+    // What was chosen by hand stays.
+    workspace_->set_lanes({LanesOf::stages});
+    QTRY_VERIFY_WITH_TIMEOUT(!workspace_->live().busy() && !panel_->busy() &&
+                                 run().loads->ranks_recorded() < 64,
+                             patience_ms);
+    QVERIFY(workspace_->lanes() == LaneChoice{LanesOf::stages});
 }
 
 void TestTopologyWork::aLinkIsSlowedAndGivenBack()

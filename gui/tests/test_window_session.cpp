@@ -24,6 +24,7 @@ private slots:
 void TestWindowSession::aSessionKeepsWhatIsPinned()
 {
     open("scenarios/llama2-7b-tp2-pp2-dp2.json");
+    canvas().openAll();
     canvas().setFocus();
     ViewState& view = window_->workspace().view();
     while (!view.selection().record) // a rank's own line shows no ops

@@ -1,5 +1,7 @@
 #include "gui/tests/timeline_fixture.h"
 
+#include "gui/timeline/counter_feed.h"
+
 namespace trainyard::gui::test {
 
 void TimelineFixture::init()
@@ -12,6 +14,9 @@ void TimelineFixture::init()
     panel_->show();
     QVERIFY(QTest::qWaitForWindowExposed(panel_.get()));
     QTRY_VERIFY_WITH_TIMEOUT(canvas().model() != nullptr, patience_ms);
+    QTRY_VERIFY_WITH_TIMEOUT(!panel_->counters().busy(), patience_ms);
+    canvas().openAll();
+    canvas().fitHeight();
     canvas().setFocus();
 }
 

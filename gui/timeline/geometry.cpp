@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace trainyard::gui {
 
 namespace {
 
 constexpr std::int64_t shortest = 1000; // ps in sight
+constexpr std::size_t lines_at_a_glance = 16;
 constexpr std::size_t lines_of_a_screen = 60;
 
 SimTime rounded(double picoseconds)
@@ -71,9 +73,38 @@ AxisTicks ticks_of(const TimeScale& scale, SimTime origin, double apart)
 TrackLayout::TrackLayout(const TimelineData& data) : data_(&data), open_(data.tracks.size(), true)
 {
     lay_out();
-    for (const TrackKind kind : {TrackKind::rank, TrackKind::node})
-        if (lines_.size() > lines_of_a_screen)
-            set_all_open(kind, false);
+    if (lines_.size() > lines_at_a_glance)
+        set_all_open(TrackKind::rank, false);
+    if (lines_.size() > lines_of_a_screen)
+        set_all_open(TrackKind::group, false);
+}
+
+void TrackLayout::adopt(const TrackLayout& before)
+{
+    // Ranks and what hangs in them; groups are others in another order.
+    const auto key = [](const TimelineData& data, std::uint32_t t) {
+        const Track& track = data.tracks[t];
+        return std::tuple(track.run, track.rank, track.kind, track.name);
+    };
+    std::map<std::tuple<std::uint8_t, RankId, TrackKind, std::string>, std::uint32_t> now;
+    for (std::uint32_t t = 0; t < open_.size(); ++t)
+        if (data_->tracks[t].kind != TrackKind::group)
+            now.emplace(key(*data_, t), t);
+    const auto same = [&](std::uint32_t t) {
+        const auto found = now.find(key(*before.data_, t));
+        return found == now.end() ? nothing : found->second;
+    };
+    for (std::uint32_t t = 0; t < before.open_.size(); ++t)
+        if (const std::uint32_t own = same(t); own != nothing)
+            open_[own] = before.open_[t];
+    for (const std::uint32_t t : before.pinned_)
+        if (const std::uint32_t own = same(t); own != nothing)
+            pinned_.push_back(own);
+    for (const std::uint32_t t : before.hidden_)
+        if (const std::uint32_t own = same(t); own != nothing)
+            hidden_.insert(own);
+    line_height_ = before.line_height_;
+    lay_out();
 }
 
 void TrackLayout::set_line_height(int height)
@@ -106,16 +137,71 @@ void TrackLayout::set_all_open(TrackKind kind, bool open)
 void TrackLayout::reveal(std::uint32_t track)
 {
     for (std::uint32_t up = data_->tracks[track].parent; up != nothing;
-         up = data_->tracks[up].parent)
+         up = data_->tracks[up].parent) {
+        // A line that was pinned is in sight by itself.
+        if (pinned(track))
+            break;
         open_[up] = true;
+        hidden_.erase(up);
+    }
+    hidden_.erase(track);
+    lay_out();
+}
+
+bool TrackLayout::pinned(std::uint32_t track) const
+{
+    return std::ranges::find(pinned_, track) != pinned_.end();
+}
+
+void TrackLayout::set_pinned(std::uint32_t track, bool pinned)
+{
+    std::erase(pinned_, track);
+    if (pinned) {
+        pinned_.push_back(track);
+        hidden_.erase(track);
+    }
+    lay_out();
+}
+
+void TrackLayout::hide(std::uint32_t track)
+{
+    const auto before = pinned_;
+    std::erase(pinned_, track);
+    hidden_.insert(track);
+    lay_out();
+    if (!lines_.empty())
+        return;
+    hidden_.erase(track);
+    pinned_ = before;
+    lay_out();
+}
+
+void TrackLayout::show_hidden()
+{
+    hidden_.clear();
     lay_out();
 }
 
 void TrackLayout::lay_out()
 {
     lines_.clear();
-    int y = 0;
-    for (std::uint32_t track = 0; track < open_.size();) {
+    line_of_.assign(open_.size(), nothing);
+    for (const std::uint32_t track : pinned_)
+        add_lines(track, data_->tracks[track].end);
+    add_lines(0, static_cast<std::uint32_t>(open_.size()));
+}
+
+// Each once: what is pinned is not shown again where it belongs.
+void TrackLayout::add_lines(std::uint32_t first, std::uint32_t end)
+{
+    int y = height();
+    for (std::uint32_t track = first; track < end;) {
+        if (hidden_.contains(track) || line_of_[track] != nothing ||
+            (track != first && pinned(track))) {
+            track = data_->tracks[track].end;
+            continue;
+        }
+        line_of_[track] = static_cast<std::uint32_t>(lines_.size());
         lines_.push_back({track, y, line_height_});
         y += line_height_;
         track = open_[track] ? track + 1 : data_->tracks[track].end;
@@ -132,11 +218,9 @@ std::optional<std::size_t> TrackLayout::line_at(int y) const
 
 std::optional<std::size_t> TrackLayout::line_of(std::uint32_t track) const
 {
-    const auto found = std::partition_point(lines_.begin(), lines_.end(),
-                                            [&](const Line& line) { return line.track < track; });
-    if (found == lines_.end() || found->track != track)
+    if (track >= line_of_.size() || line_of_[track] == nothing)
         return std::nullopt;
-    return static_cast<std::size_t>(found - lines_.begin());
+    return line_of_[track];
 }
 
 std::size_t TrackLayout::first_line(int y) const

@@ -5,6 +5,7 @@
 #include "gui/timeline/timeline_data.h"
 
 #include <optional>
+#include <set>
 
 namespace trainyard::gui {
 
@@ -45,13 +46,15 @@ inline constexpr int least_line_height = 3;
 inline constexpr int usual_line_height = 18;
 inline constexpr int most_line_height = 60;
 
-// Lines of the tracks whose ancestors are open, from y 0 down.
+// Lines of the tracks whose ancestors are open, from y 0 down; pinned ones first, hidden ones not.
 class TrackLayout {
 public:
     TrackLayout() = default;
-    // `data` outlives this. Opens as much as a screen shows: streams of few ranks, ranks of few
-    // nodes.
+    // `data` outlives this. Opens what can be read at a glance: the streams of one rank, the ranks
+    // of few groups.
     explicit TrackLayout(const TimelineData& data);
+    // What is open, pinned and hidden in `before`, of the same ranks in another order.
+    void adopt(const TrackLayout& before);
 
     // Goes over to other data with the same tracks.
     void rebase(const TimelineData& data) { data_ = &data; }
@@ -66,8 +69,16 @@ public:
     void set_open(std::uint32_t track, bool open);
     void toggle(std::uint32_t track) { set_open(track, !open(track)); }
     void set_all_open(TrackKind kind, bool open);
-    // Opens its ancestors.
+    // Opens its ancestors, and shows what is hidden of them.
     void reveal(std::uint32_t track);
+
+    bool pinned(std::uint32_t track) const;
+    // To the top, below those pinned before; or back to where it belongs.
+    void set_pinned(std::uint32_t track, bool pinned);
+    // With all that hangs in it. The last line in sight stays.
+    void hide(std::uint32_t track);
+    void show_hidden();
+    std::size_t hidden_count() const { return hidden_.size(); }
 
     // Index into lines() of what lies at `y`.
     std::optional<std::size_t> line_at(int y) const;
@@ -77,9 +88,13 @@ public:
 
 private:
     void lay_out();
+    void add_lines(std::uint32_t first, std::uint32_t end);
 
     const TimelineData* data_ = nullptr;
-    std::vector<bool> open_; // by track
+    std::vector<bool> open_;             // by track
+    std::vector<std::uint32_t> pinned_;  // tracks, in the order in which they were pinned
+    std::set<std::uint32_t> hidden_;     // tracks
+    std::vector<std::uint32_t> line_of_; // by track: into lines_, or nothing
     std::vector<Line> lines_;
     int line_height_ = usual_line_height;
 };

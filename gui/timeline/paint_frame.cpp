@@ -12,6 +12,12 @@ namespace {
 
 constexpr int indent = 14;
 
+// Of a group or a rank: what other lines hang in.
+bool is_head(const Track& track)
+{
+    return track.kind == TrackKind::group || track.kind == TrackKind::rank;
+}
+
 class FramePainter {
 public:
     FramePainter(QPainter& painter, const Scene& scene, const SceneFrame& frame)
@@ -47,7 +53,7 @@ private:
     {
         const Track& track = scene_.model->data.tracks[line.track];
         const int top = frame_.names.top() + line.y - scene_.scroll;
-        if (track.kind != TrackKind::stream && line.height >= 8) {
+        if (is_head(track) && line.height >= 8) {
             painter_.setPen(scene_.colours.grid);
             painter_.drawLine(0, top, frame_.names.right(), top);
         }
@@ -58,7 +64,7 @@ private:
         const int left = 6 + track.depth * indent;
         if (scene_.layout->can_open(line.track))
             draw_triangle(left, top + line.height / 2, scene_.layout->open(line.track));
-        font.setBold(track.kind != TrackKind::stream);
+        font.setBold(is_head(track));
         painter_.setFont(font);
         QRect place(left + indent, top, frame_.names.right() - left - indent - 4, line.height);
         put(place, text_of(track.name), scene_.colours.text);

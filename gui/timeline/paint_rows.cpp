@@ -41,25 +41,21 @@ public:
         painter_.setClipRect(frame_.body);
         const bool vector = painter_.paintEngine()->type() == QPaintEngine::SVG ||
                             painter_.paintEngine()->type() == QPaintEngine::Pdf;
-        if (vector)
+        const auto width = static_cast<double>(frame_.body.width());
+        cache_.rows.look_at(*scene_.model, scene_.range,
+                            static_cast<std::size_t>(std::lround(width * pixels_)));
+        const std::span<const Line> lines = lines_in_sight();
+        cache_.rows.fill(lines);
+        if (vector) {
             painter_.fillRect(frame_.body, scene_.colours.background);
-        else
-            start_image();
-        const auto& lines = scene_.layout->lines();
-        for (std::size_t i = scene_.layout->first_line(scene_.scroll);
-             i < lines.size() && lines[i].y - scene_.scroll < frame_.body.height(); ++i)
-        {
-            const auto width = static_cast<double>(frame_.body.width());
-            cache_.cells.resize(static_cast<std::size_t>(std::lround(width * pixels_)));
-            cells_of(*scene_.model, lines[i].track, scene_.range, cache_.cells);
-            if (vector)
-                fill_runs(lines[i]);
-            else
-                fill_pixels(lines[i]);
-            find_wide(lines[i]);
-        }
-        if (!vector)
+            for (const Line& line : lines)
+                fill_runs(line);
+        } else {
+            paint_image(lines);
             painter_.drawImage(frame_.body.topLeft(), cache_.image);
+        }
+        for (const Line& line : lines)
+            find_wide(line);
         draw_grid();
         draw_wide();
         if (fades_)
@@ -68,6 +64,46 @@ public:
     }
 
 private:
+    std::span<const Line> lines_in_sight() const
+    {
+        const std::span<const Line> lines = scene_.layout->lines();
+        const std::size_t first = scene_.layout->first_line(scene_.scroll);
+        std::size_t end = first;
+        while (end < lines.size() && lines[end].y - scene_.scroll < frame_.body.height())
+            ++end;
+        return lines.subspan(first, end - first);
+    }
+
+    // Every pixel is written once.
+    void paint_image(std::span<const Line> lines)
+    {
+        start_image();
+        int done = 0;
+        for (const Line& line : lines) {
+            const int top = std::max(done, image_row(top_of(line)));
+            const int bottom = std::max(top, image_row(bottom_of(line)));
+            clear_rows(done, top);
+            fill_pixels(line, top, bottom);
+            done = bottom;
+        }
+        clear_rows(done, cache_.image.height());
+    }
+
+    void clear_rows(int from, int to)
+    {
+        const QRgb background = scene_.colours.background.rgb();
+        for (int y = from; y < to; ++y) {
+            auto* const row = reinterpret_cast<QRgb*>(cache_.image.scanLine(y));
+            std::fill(row, row + cache_.image.width(), background);
+        }
+    }
+
+    int image_row(double y) const
+    {
+        return std::clamp(static_cast<int>(std::lround((y - frame_.body.top()) * pixels_)), 0,
+                          cache_.image.height());
+    }
+
     void start_image()
     {
         const QSize size(static_cast<int>(std::lround(frame_.body.width() * pixels_)),
@@ -75,7 +111,6 @@ private:
         if (cache_.image.size() != size)
             cache_.image = QImage(size, QImage::Format_RGB32);
         cache_.image.setDevicePixelRatio(pixels_);
-        cache_.image.fill(scene_.colours.background);
     }
 
     QRgb colour_of(const Bucket& cell) const
@@ -96,28 +131,23 @@ private:
         return frame_.body.top() + line.bottom() - scene_.scroll - gap_of(line);
     }
 
-    void fill_pixels(const Line& line)
+    void fill_pixels(const Line& line, int top, int bottom)
     {
-        const auto row_of = [&](double y) {
-            return std::clamp(static_cast<int>(std::lround((y - frame_.body.top()) * pixels_)), 0,
-                              cache_.image.height());
-        };
-        const int top = row_of(top_of(line));
-        const int bottom = row_of(bottom_of(line));
         if (bottom <= top)
             return;
-        auto* first = reinterpret_cast<QRgb*>(cache_.image.scanLine(top));
-        for (std::size_t i = 0; i < cache_.cells.size(); ++i)
-            if (cache_.cells[i].busy > 0)
-                first[i] = colour_of(cache_.cells[i]);
+        const std::span<const Bucket> cells = cache_.rows.of(line.track);
+        const QRgb background = scene_.colours.background.rgb();
+        auto* const first = reinterpret_cast<QRgb*>(cache_.image.scanLine(top));
+        for (std::size_t i = 0; i < cells.size(); ++i)
+            first[i] = cells[i].busy > 0 ? colour_of(cells[i]) : background;
         for (int y = top + 1; y < bottom; ++y)
-            std::memcpy(cache_.image.scanLine(y), first, cache_.cells.size() * sizeof(QRgb));
+            std::memcpy(cache_.image.scanLine(y), first, cells.size() * sizeof(QRgb));
     }
 
     // The same as rectangles, for files that have no pixels.
     void fill_runs(const Line& line)
     {
-        const auto& cells = cache_.cells;
+        const std::span<const Bucket> cells = cache_.rows.of(line.track);
         for (std::size_t first = 0; first < cells.size();) {
             std::size_t end = first + 1;
             while (end < cells.size() && (cells[end].busy > 0) == (cells[first].busy > 0) &&
@@ -138,7 +168,8 @@ private:
         if (row == nothing || line.height < 6)
             return;
         cache_.wide.clear();
-        find_wide_slices(data_, data_.rows[row], scale_, cache_.cells, wide, cache_.wide);
+        find_wide_slices(data_, data_.rows[row], scale_, cache_.rows.of(line.track), wide,
+                         cache_.wide);
         for (const std::uint32_t slice : cache_.wide) {
             const double left =
                 std::max(scale_.x_of(data_.slices.start[slice]), frame_.body.left() - 2.0);

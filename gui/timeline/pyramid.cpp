@@ -120,7 +120,8 @@ public:
             parts_[count_++] = {kind, time};
     }
 
-    Bucket bucket(double length, bool covered) const
+    // `scale` is full_bucket for each unit of the cell's length.
+    Bucket bucket(double scale, bool covered) const
     {
         Weighted most{TimeKind::bubble, 0};
         for (std::size_t i = 0; i < count_; ++i)
@@ -128,7 +129,7 @@ public:
                 most = parts_[i];
         if (count_ == 0)
             return {};
-        const double share = busy_ * (full_bucket / length) + 0.5;
+        const double share = busy_ * scale + 0.5;
         return {static_cast<std::uint16_t>(std::clamp(share, 1.0, 65535.0)), most.kind, covered};
     }
 
@@ -147,6 +148,7 @@ void fill_from_buckets(const RowPyramid& pyramid, std::size_t level, TimeRange r
     const double step = as_double(range.length()) / static_cast<double>(cells.size()) / width;
     const double offset = as_double(range.from - pyramid.begin) / width;
     const auto end = static_cast<double>(buckets.size());
+    const double scale = full_bucket / (step * full_bucket);
     for (std::size_t i = 0; i < cells.size(); ++i) {
         const double from = std::max(0.0, offset + step * static_cast<double>(i));
         const double to = std::min(offset + step * static_cast<double>(i + 1), end);
@@ -164,7 +166,7 @@ void fill_from_buckets(const RowPyramid& pyramid, std::size_t level, TimeRange r
                 sum.add(buckets[bucket].kind, (border - at) * buckets[bucket].busy);
             at = border;
         }
-        cells[i] = sum.bucket(step * full_bucket, covered);
+        cells[i] = sum.bucket(scale, covered);
     }
 }
 
@@ -172,6 +174,7 @@ void fill_from_slices(const TimelineData& data, const SliceRow& row, TimeRange r
                       std::span<Bucket> cells)
 {
     const double step = as_double(range.length()) / static_cast<double>(cells.size());
+    const double scale = full_bucket / step;
     std::uint32_t slice = data.first_ending_after(row, range.from);
     for (std::size_t cell = 0; cell < cells.size(); ++cell) {
         const double from = step * static_cast<double>(cell); // from here on: since range.from
@@ -190,7 +193,7 @@ void fill_from_slices(const TimelineData& data, const SliceRow& row, TimeRange r
             if (end > to)
                 break; // goes on in the next cell
         }
-        cells[cell] = sum.bucket(step, covered);
+        cells[cell] = sum.bucket(scale, covered);
         if (looked_at == most_looked_at)
             slice = data.first_ending_after(row, range.from + SimTime(std::llround(to)));
     }

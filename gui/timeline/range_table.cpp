@@ -53,7 +53,7 @@ int RangeTable::columnCount(const QModelIndex& parent) const
 {
     if (parent.isValid())
         return 0;
-    return model_ != nullptr && model_->runs.size() > 1 ? columns : columns - 1;
+    return model_ != nullptr && model_->data.run_names.size() > 1 ? columns : columns - 1;
 }
 
 QString RangeTable::text(const RangeEntry& entry, int column) const
@@ -73,7 +73,7 @@ QString RangeTable::text(const RangeEntry& entry, int column) const
     case longest_column:
         return shown(entry.longest);
     default:
-        return entry.run == 0 ? QStringLiteral("A") : QStringLiteral("B");
+        return text_of(model_->data.run_names[entry.run]);
     }
 }
 

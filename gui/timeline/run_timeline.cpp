@@ -6,15 +6,15 @@ namespace trainyard::gui {
 
 namespace {
 
-// The run with records.
-std::shared_ptr<const Outcome> recorded(const RunView& run, Session& session,
-                                        const WorkControl& work)
+// The run with records of those lanes.
+std::shared_ptr<const Outcome> recorded(const RunView& run, const LaneChoice& lanes,
+                                        Session& session, const WorkControl& work)
 {
-    if (run.recorded)
+    if (run.recorded && run.lanes == lanes)
         return run.outcome;
     SimulateRequest request;
     request.memory = AllocatorView::fullest_stage;
-    request.record = picture_lanes(*run.outcome);
+    request.record = chosen_lanes(*run.outcome, lanes);
     request.work = work;
     Checked<Outcome> outcome = session.simulate(*run.file, request);
     if (!outcome) // it was simulated before, without records
@@ -25,12 +25,13 @@ std::shared_ptr<const Outcome> recorded(const RunView& run, Session& session,
 } // namespace
 
 std::shared_ptr<const TimelineModel> timeline_of(const RunView& run, const RunView* compared,
-                                                 Session& session, const WorkControl& work)
+                                                 LaneOrder order, Session& session,
+                                                 const WorkControl& work)
 {
-    std::vector outcomes{recorded(run, session, work)};
+    std::vector outcomes{run.outcome};
     if (compared != nullptr)
-        outcomes.push_back(recorded(*compared, session, work));
-    return std::make_shared<const TimelineModel>(outcomes, work);
+        outcomes.push_back(recorded(*compared, run.lanes, session, work));
+    return std::make_shared<const TimelineModel>(outcomes, work, order);
 }
 
 } // namespace trainyard::gui

@@ -7,9 +7,10 @@
 
 namespace trainyard::gui {
 
-// `run` has records. `compared`, which may be null, lies beside it; where it has none it is
-// simulated again in `session`. Throws Cancelled and WorldError.
+// `run` has records. `compared`, which may be null, lies beside it; where it has none of the same
+// choice of lanes it is simulated again in `session`. Throws Cancelled and WorldError.
 std::shared_ptr<const TimelineModel> timeline_of(const RunView& run, const RunView* compared,
-                                                 Session& session, const WorkControl& work);
+                                                 LaneOrder order, Session& session,
+                                                 const WorkControl& work);
 
 } // namespace trainyard::gui

@@ -22,13 +22,23 @@ SceneFrame frame_of(const Scene& scene, const QSize& size)
     const int axis = line + 8;
     const auto entries = legend_of(scene, size.width());
     const int legend = entries.empty() ? 0 : entries.back().place.bottom() + 5;
-    const int body = std::max(1, size.height() - axis - legend);
+    // Lanes come first: where there is little room, counters go.
+    const int rows = scene.counters == nullptr ? 0 : static_cast<int>(scene.counters->size());
+    const int room = (size.height() - axis - legend) / 2;
+    const int counters = std::min(rows, room / counter_height(scene)) * counter_height(scene);
+    const int body = std::max(1, size.height() - axis - legend - counters);
     const int width = std::max(1, size.width() - names);
     return {.corner = {0, 0, names, axis},
             .axis = {names, 0, width, axis},
             .names = {0, axis, names, body},
             .body = {names, axis, width, body},
-            .legend = {0, axis + body, size.width(), legend}};
+            .counters = {0, axis + body, size.width(), counters},
+            .legend = {0, axis + body + counters, size.width(), legend}};
+}
+
+int counter_height(const Scene& scene)
+{
+    return 2 * QFontMetrics(scene.font).height() + 6;
 }
 
 std::vector<LegendEntry> legend_of(const Scene& scene, int width)
@@ -83,6 +93,7 @@ void paint_scene(QPainter& painter, const Scene& scene, const QSize& size, Paint
     painter.setFont(scene.font);
     paint_rows(painter, scene, frame, cache);
     paint_overlays(painter, scene, frame);
+    paint_counters(painter, scene, frame);
     paint_frame(painter, scene, frame);
 }
 

@@ -4,7 +4,9 @@
 // the same picture on a screen, in a file and in a test.
 
 #include "gui/timeline/colours.h"
+#include "gui/timeline/counters.h"
 #include "gui/timeline/geometry.h"
+#include "gui/timeline/row_cells.h"
 #include "gui/timeline/slice_search.h"
 #include "gui/timeline/timeline_model.h"
 
@@ -33,6 +35,9 @@ struct Scene {
     std::optional<SimTime> cursor;
     bool path = false;
     bool arrows = true; // of all messages, where they can be told apart
+
+    const std::vector<CounterSeries>* counters = nullptr; // rows below the lanes; null: none
+    std::optional<SimTime> pointed;                       // whose values they say
 };
 
 struct SceneFrame {
@@ -40,6 +45,7 @@ struct SceneFrame {
     QRect axis;
     QRect names;
     QRect body;
+    QRect counters; // below names and body
     QRect legend;
 
     TimeScale scale(TimeRange range) const
@@ -49,6 +55,8 @@ struct SceneFrame {
 };
 
 SceneFrame frame_of(const Scene& scene, const QSize& size);
+
+int counter_height(const Scene& scene);
 
 // Where the kinds that occur stand in a legend of that width, from its top left corner.
 struct LegendEntry {
@@ -68,7 +76,7 @@ QRectF rect_of(const Scene& scene, const SceneFrame& frame, std::uint32_t slice,
 // other.
 struct PaintCache {
     QImage image;
-    std::vector<Bucket> cells;
+    RowCells rows;
     std::vector<std::uint32_t> wide;
     std::vector<QStaticText> names; // by name, for ...
     const TimelineModel* model = nullptr;
@@ -80,6 +88,7 @@ void paint_scene(QPainter& painter, const Scene& scene, const QSize& size, Paint
 // Its parts, back to front.
 void paint_rows(QPainter& painter, const Scene& scene, const SceneFrame& frame, PaintCache& cache);
 void paint_overlays(QPainter& painter, const Scene& scene, const SceneFrame& frame);
+void paint_counters(QPainter& painter, const Scene& scene, const SceneFrame& frame);
 void paint_frame(QPainter& painter, const Scene& scene, const SceneFrame& frame);
 
 } // namespace trainyard::gui

@@ -220,10 +220,10 @@ std::string place_text(const TimelineModel& model, const SliceRow& row)
 {
     const Track& track = model.data.tracks[row.track];
     std::string place = fmt::format("rank {}", track.rank.value);
-    if (track.kind == TrackKind::stream)
+    if (track.kind == TrackKind::stream || track.kind == TrackKind::passes)
         place += ", " + track.name;
-    if (model.runs.size() > 1)
-        place += track.run == 0 ? ", run A" : ", run B";
+    if (model.data.run_names.size() > 1)
+        place += ", " + model.data.run_names[track.run];
     return place;
 }
 

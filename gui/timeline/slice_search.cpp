@@ -64,6 +64,18 @@ std::uint32_t step_to_match(const TimelineData& data, const SearchMatches& match
     return best == nothing ? first : best;
 }
 
+std::size_t number_of(const TimelineData& data, const SearchMatches& matches, std::uint32_t slice)
+{
+    if (slice == nothing || matches.slices.empty())
+        return 0;
+    const auto row = matches.of(data.row_of_slice(slice));
+    if (!std::ranges::binary_search(row, slice))
+        return 0;
+    return static_cast<std::size_t>(std::ranges::count_if(matches.slices, [&](std::uint32_t other) {
+        return place_of(data, other) <= place_of(data, slice);
+    }));
+}
+
 std::uint32_t same_name(const TimelineData& data, std::uint32_t slice, Toward toward)
 {
     // A record that waits has two slices: the next of a name is another record's.

@@ -27,6 +27,9 @@ enum class Toward : std::uint8_t { previous, next };
 std::uint32_t step_to_match(const TimelineData& data, const SearchMatches& matches,
                             std::uint32_t from, Toward toward);
 
+// Which of the matches the slice is, in time, counted from 1; 0: none.
+std::size_t number_of(const TimelineData& data, const SearchMatches& matches, std::uint32_t slice);
+
 // The slice of the same name before or after this one on its row, or nothing.
 std::uint32_t same_name(const TimelineData& data, std::uint32_t slice, Toward toward);
 // The slice before or after it on its row, or nothing.

@@ -26,6 +26,21 @@ std::uint32_t same_slice(const TimelineModel& before, const TimelineModel& now, 
     return same ? found : nothing;
 }
 
+// Whether lines of one are lines of the other: what is said beside their names does not count.
+bool same_tree(const TimelineData& a, const TimelineData& b)
+{
+    return std::ranges::equal(a.tracks, b.tracks, [](const Track& one, const Track& other) {
+        return one.kind == other.kind && one.name == other.name && one.parent == other.parent &&
+               one.end == other.end && one.row == other.row && one.run == other.run &&
+               one.rank == other.rank && one.lane == other.lane && one.stream == other.stream;
+    });
+}
+
+bool same_run(const TimelineModel& a, const TimelineModel& b)
+{
+    return !a.runs.empty() && !b.runs.empty() && a.runs.front()->outcome == b.runs.front()->outcome;
+}
+
 } // namespace
 
 TimelineCanvas::TimelineCanvas(ViewState& view, QWidget* parent)
@@ -51,9 +66,13 @@ TimelineCanvas::TimelineCanvas(ViewState& view, QWidget* parent)
 
 void TimelineCanvas::set_model(std::shared_ptr<const TimelineModel> model)
 {
-    const bool same_tracks =
-        model_ && model && !model->data.empty() && model_->data.tracks == model->data.tracks;
-    const std::uint32_t kept = same_tracks ? same_slice(*model_, *model, scene_.pinned) : nothing;
+    const bool shows = model_ && model && !model->data.empty();
+    const bool same_tracks = shows && same_tree(model_->data, model->data);
+    const bool reordered = shows && !same_tracks && same_run(*model_, *model);
+    const std::uint32_t kept = same_tracks ? same_slice(*model_, *model, scene_.pinned)
+                               : reordered ? kept_slice(*model)
+                                           : nothing;
+    const std::shared_ptr<const TimelineModel> before = model_; // its layout looks at it
     // What another view selected of this run, before this one had it.
     const std::optional<std::size_t> selected =
         std::exchange(behind_, false) ? view_.selection().record : std::nullopt;
@@ -65,14 +84,21 @@ void TimelineCanvas::set_model(std::shared_ptr<const TimelineModel> model)
     matches_ = {};
     measuring_ = false;
     cache_.model = nullptr; // its address may be used again
+    cache_.rows.forget();
     if (model_ == nullptr || model_->data.empty()) {
         model_.reset();
         scene_.model = nullptr;
         layout_ = {};
     } else if (same_tracks)
         layout_.rebase(model_->data);
-    else
-        layout_ = TrackLayout(model_->data);
+    else {
+        TrackLayout fresh(model_->data);
+        if (reordered)
+            fresh.adopt(layout_);
+        layout_ = std::move(fresh);
+        if (!reordered)
+            fill_height();
+    }
     if (model_)
         view_.set_whole(model_->data.whole);
     layout_changed();
@@ -86,6 +112,49 @@ void TimelineCanvas::set_model(std::shared_ptr<const TimelineModel> model)
         view_.select(selection);
     }
     emit pinnedChanged();
+}
+
+// The pinned slice where its rank's lanes lie elsewhere.
+std::uint32_t TimelineCanvas::kept_slice(const TimelineModel& now) const
+{
+    if (scene_.pinned == nothing)
+        return nothing;
+    const SliceRow& row = model_->row_at(scene_.pinned);
+    const Track& track = model_->data.tracks[row.track];
+    const std::uint32_t found = now.data.row_of(track.run, track.lane, track.stream);
+    return track.kind == TrackKind::passes || found == nothing
+               ? nothing
+               : now.data.rows[found].first + (scene_.pinned - row.first);
+}
+
+void TimelineCanvas::set_counters(std::vector<CounterSeries> counters)
+{
+    const bool as_many = counters.size() == counters_.size();
+    counters_ = std::move(counters);
+    scene_.counters = &counters_;
+    if (as_many)
+        viewport()->update();
+    else
+        layout_changed();
+}
+
+QRect TimelineCanvas::body() const
+{
+    return model_ ? frame().body : QRect();
+}
+
+void TimelineCanvas::setOrder(LaneOrder order)
+{
+    if (order == order_)
+        return;
+    order_ = order;
+    emit orderChanged();
+}
+
+void TimelineCanvas::showHidden()
+{
+    layout_.show_hidden();
+    layout_changed();
 }
 
 void TimelineCanvas::set_matches(SearchMatches matches)
@@ -105,6 +174,8 @@ void TimelineCanvas::read_view()
     scene_.range = view_.range();
     scene_.cursor =
         view_.cursor() > view_.whole().from ? std::optional(view_.cursor()) : std::nullopt;
+    if (!viewport()->underMouse())
+        scene_.pointed = scene_.cursor;
     viewport()->update();
 }
 
@@ -145,6 +216,7 @@ void TimelineCanvas::layout_changed()
     verticalScrollBar()->setRange(0, std::max(0, layout_.height() - height));
     scene_.scroll = verticalScrollBar()->value();
     viewport()->update();
+    emit laidOut();
 }
 
 void TimelineCanvas::scrollContentsBy(int, int)
@@ -219,6 +291,7 @@ void TimelineCanvas::paint_to(QPainter& painter, const QSize& size)
     if (still.pinned == nothing)
         still.relations = {};
     still.hovered = nothing;
+    still.pointed = still.cursor;
     PaintCache cache;
     paint_scene(painter, still, size, cache);
 }
@@ -247,17 +320,29 @@ void TimelineCanvas::fitHeight()
     layout_changed();
 }
 
+// Few lines are higher than usual, up to twice.
+void TimelineCanvas::fill_height()
+{
+    if (model_ == nullptr)
+        return;
+    const int lines = std::max(1, static_cast<int>(layout_.lines().size()));
+    // Counters are to come.
+    const int height = frame().body.height() * (counters_.empty() ? 6 : 10) / 10;
+    layout_.set_line_height(std::clamp(height / lines, usual_line_height, 2 * usual_line_height));
+}
+
 void TimelineCanvas::openAll()
 {
-    layout_.set_all_open(TrackKind::node, true);
+    layout_.set_all_open(TrackKind::group, true);
     layout_.set_all_open(TrackKind::rank, true);
+    fill_height();
     layout_changed();
 }
 
 void TimelineCanvas::closeAll()
 {
     layout_.set_all_open(TrackKind::rank, false);
-    layout_.set_all_open(TrackKind::node, false);
+    layout_.set_all_open(TrackKind::group, false);
     layout_changed();
 }
 

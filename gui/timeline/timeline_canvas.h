@@ -7,8 +7,10 @@
 #include <QAbstractScrollArea>
 #include <memory>
 
+class QContextMenuEvent;
 class QGestureEvent;
 class QHelpEvent;
+class QMenu;
 class QNativeGestureEvent;
 
 namespace trainyard::gui {
@@ -27,11 +29,21 @@ public:
     void set_matches(SearchMatches matches);
     const SearchMatches& matches() const { return matches_; }
     void set_message(const QString& message); // shown where there is no model
+    // Rows below the lanes; they are painted at their own times, whatever is in sight.
+    void set_counters(std::vector<CounterSeries> counters);
+    const std::vector<CounterSeries>& counters() const { return counters_; }
+    // In which order the model to come has its ranks.
+    LaneOrder order() const { return order_; }
+    QRect body() const; // where lanes lie; without a model nowhere
 
     // Shows the slice: opens its tracks, scrolls and moves in time as far as needed.
     void go_to(std::uint32_t slice);
     void go_to_match(Toward toward);
     void pin(std::uint32_t slice); // or nothing
+    // The orders of ranks, the one at hand checked.
+    void add_order_actions(QMenu& menu);
+    // Of what is pinned, else of what lies under the pointer; nothing: none.
+    std::uint32_t current_track() const;
     std::uint32_t pinned() const { return scene_.pinned; }
     const TrackLayout& tracks() const { return layout_; }
     const std::optional<TimeRange>& measured() const { return scene_.measured; }
@@ -49,11 +61,16 @@ public slots:
     void closeAll();
     void setPathShown(bool shown);
     void setMessagesShown(bool shown);
+    void setOrder(LaneOrder order);
+    void showHidden();
 
 signals:
     void pinnedChanged();
     void searchWanted();
     void pathShownChanged(bool shown);
+    void searchForWanted(const QString& text);
+    void orderChanged();
+    void laidOut(); // lines, or where they lie, are others
 
 protected:
     void paintEvent(QPaintEvent* event) override;
@@ -64,6 +81,7 @@ protected:
     void mouseReleaseEvent(QMouseEvent* event) override;
     void mouseDoubleClickEvent(QMouseEvent* event) override;
     void wheelEvent(QWheelEvent* event) override;
+    void contextMenuEvent(QContextMenuEvent* event) override;
     void changeEvent(QEvent* event) override;
     bool viewportEvent(QEvent* event) override;
     bool event(QEvent* event) override;
@@ -80,6 +98,15 @@ private:
     std::uint32_t slice_at(const QPoint& position) const;
     SimTime pointed_time() const; // under the pointer, else in the middle
 
+    std::uint32_t track_at(int y) const;
+    std::uint32_t kept_slice(const TimelineModel& now) const;
+    void point_at(const QPoint& position);
+    void arrange_lanes(int key, bool shift);
+    void toggle_pinned(std::uint32_t track);
+    void hide(std::uint32_t track);
+    void add_slice_actions(QMenu& menu, std::uint32_t slice);
+    void add_lane_actions(QMenu& menu, std::uint32_t track);
+    void copy_facts(std::uint32_t slice) const;
     void read_view();
     void read_selection();
     void read_palette();
@@ -87,6 +114,7 @@ private:
     void forget_record();
     void update_relations();
     void layout_changed();
+    void fill_height();
     void reveal_line(std::uint32_t track);
     void zoom(double factor, SimTime about);
     void pan(double pixels);
@@ -107,6 +135,8 @@ private:
     std::shared_ptr<const TimelineModel> model_;
     TrackLayout layout_;
     SearchMatches matches_;
+    std::vector<CounterSeries> counters_;
+    LaneOrder order_ = LaneOrder::stage;
     Scene scene_;
     PaintCache cache_;
     QString message_;

@@ -1,7 +1,7 @@
 #pragma once
 
-// What the timeline shows: rows of slices in columns, and the tree of nodes, ranks and streams that
-// they hang in. A value; made for ten million slices.
+// What the timeline shows: rows of slices in columns, and the tree of groups, ranks and streams
+// that they hang in. A value; made for ten million slices.
 
 #include "gui/model/view_state.h"
 #include "sim/report/timeline/lane_time.h"
@@ -37,7 +37,13 @@ struct SliceRow {
     bool operator==(const SliceRow&) const = default;
 };
 
-enum class TrackKind : std::uint8_t { node, rank, stream };
+// Groups are nodes or stages; passes are parents of the compute stream's ops.
+enum class TrackKind : std::uint8_t { group, rank, passes, stream };
+
+// How ranks follow each other, and what groups them: nodes, stages, or nothing.
+enum class LaneOrder : std::uint8_t { stage, rank, idle };
+inline constexpr std::array lane_orders{LaneOrder::stage, LaneOrder::rank, LaneOrder::idle};
+std::string_view title_of(LaneOrder order);
 
 // A line of the timeline; its descendants follow it.
 struct Track {
@@ -46,7 +52,7 @@ struct Track {
     std::string detail{}; // "stage 2, node 2": what the name does not say
     std::uint32_t parent = nothing;
     std::uint32_t end = 0;       // one behind its last descendant
-    std::uint32_t row = nothing; // rank: where its time goes; stream: its ops; node: none
+    std::uint32_t row = nothing; // rank: where its time goes; stream: its ops; group: none
     std::uint8_t depth = 0;
     std::uint8_t run = 0; // of two that are compared
     RankId rank{};        // rank, stream
@@ -71,8 +77,9 @@ struct TimelineData {
     std::vector<Track> tracks;
     std::vector<std::string> names; // no two alike
     TimeRange whole{SimTime(0), SimTime(1)};
-    SimTime origin;                 // 0 on the time axis
-    std::array<SimTime, 2> shift{}; // by run: what the picture adds to its times
+    SimTime origin;                     // 0 on the time axis
+    std::array<SimTime, 2> shift{};     // by run: what the picture adds to its times
+    std::vector<std::string> run_names; // where there are two: "run A"
     std::unordered_map<std::uint64_t, std::uint32_t> row_index; // see row_of
 
     bool empty() const { return slices.size() == 0; }
@@ -87,9 +94,13 @@ struct TimelineData {
     std::uint32_t slice_of(std::uint8_t run, const OpRecord& record) const;
 };
 
+// Of a stream's row, for the index of rows.
+std::uint64_t row_key(std::uint8_t run, LaneId lane, StreamId stream);
+
 // All recorded ops of one run, or of two on one axis, their last steps beginning together: each
-// rank of the first is followed by the same rank of the second. On all cores; throws Cancelled.
+// rank of the first is followed by the same rank of the second. A job of one stage has its ranks
+// by rank where they are to be by stage. On all cores; throws Cancelled.
 TimelineData make_timeline_data(std::span<const RecordedRun* const> runs,
-                                const WorkControl& work = {});
+                                const WorkControl& work = {}, LaneOrder order = LaneOrder::rank);
 
 } // namespace trainyard::gui

@@ -46,7 +46,7 @@ void TimelineCanvas::pan(double pixels)
 
 void TimelineCanvas::mousePressEvent(QMouseEvent* event)
 {
-    if (model_ == nullptr)
+    if (model_ == nullptr || event->button() == Qt::RightButton) // a menu's
         return;
     pressed_ = last_ = event->pos();
     if (measuring_) {
@@ -54,7 +54,8 @@ void TimelineCanvas::mousePressEvent(QMouseEvent* event)
         return;
     }
     const SceneFrame at = frame();
-    if (at.axis.contains(event->pos())) {
+    const bool counters = at.counters.contains(event->pos()) && event->pos().x() >= at.body.left();
+    if (at.axis.contains(event->pos()) || counters) {
         drag_ = Drag::scrub;
         view_.set_cursor(scale().time_at(event->pos().x()));
     } else if (at.names.contains(event->pos())) {
@@ -80,6 +81,7 @@ void TimelineCanvas::mouseMoveEvent(QMouseEvent* event)
     if (drag_ == Drag::pressed &&
         std::abs(event->pos().x() - pressed_.x()) >= QApplication::startDragDistance())
         drag_ = Drag::select;
+    point_at(event->pos());
     if (drag_ == Drag::none)
         hover(event->pos());
     else
@@ -139,9 +141,23 @@ void TimelineCanvas::hover(const QPoint& position)
     viewport()->update();
 }
 
+// The moment whose values the counters say.
+void TimelineCanvas::point_at(const QPoint& position)
+{
+    const SceneFrame at = frame();
+    const bool over_time = position.x() >= at.body.left() && position.x() <= at.body.right();
+    const auto pointed = over_time ? std::optional(scale().time_at(position.x())) : scene_.cursor;
+    if (pointed == scene_.pointed)
+        return;
+    scene_.pointed = pointed;
+    if (at.counters.height() > 0)
+        viewport()->update(at.counters);
+}
+
 void TimelineCanvas::leave()
 {
     hover({-1, -1});
+    point_at({-1, -1});
 }
 
 // Up and down scrolls, with control it zooms about the pointer, with shift or sideways it pans,

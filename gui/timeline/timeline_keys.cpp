@@ -63,6 +63,10 @@ bool TimelineCanvas::key_commands(const QKeyEvent& event)
             go_to(slice);
         return true;
     }
+    if (event.key() == Qt::Key_T || event.key() == Qt::Key_H || event.key() == Qt::Key_O) {
+        arrange_lanes(event.key(), shift);
+        return true;
+    }
     switch (event.key()) {
     case Qt::Key_F:
         if (shift)
@@ -103,6 +107,22 @@ bool TimelineCanvas::key_commands(const QKeyEvent& event)
         return true;
     default:
         return false;
+    }
+}
+
+// T: to the top, or back. H: hide, with shift show what is hidden. O: the next order.
+void TimelineCanvas::arrange_lanes(int key, bool shift)
+{
+    if (key == Qt::Key_O) {
+        const auto at = std::ranges::find(lane_orders, order_);
+        setOrder(at + 1 == lane_orders.end() ? lane_orders.front() : *(at + 1));
+    } else if (key == Qt::Key_H && shift)
+        showHidden();
+    else if (const std::uint32_t track = current_track(); track != nothing) {
+        if (key == Qt::Key_T)
+            toggle_pinned(track);
+        else
+            hide(track);
     }
 }
 

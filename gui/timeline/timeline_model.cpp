@@ -4,6 +4,8 @@ namespace trainyard::gui {
 
 namespace {
 
+constexpr std::size_t overview_columns = 1024;
+
 // The parts of making one, of about the same length.
 void begin_part(const WorkControl& work, std::string_view name, int number)
 {
@@ -25,13 +27,13 @@ recorded(const std::vector<std::shared_ptr<const Outcome>>& outcomes, const Work
 }
 
 TimelineData data_of(const std::vector<std::unique_ptr<const RecordedRun>>& runs,
-                     const WorkControl& work)
+                     const WorkControl& work, LaneOrder order)
 {
     begin_part(work, "laying out operations", 1);
     std::vector<const RecordedRun*> all;
     for (const auto& run : runs)
         all.push_back(run.get());
-    return make_timeline_data(all, work);
+    return make_timeline_data(all, work, order);
 }
 
 std::vector<RowPyramid> pyramids_of(const TimelineData& data, const WorkControl& work)
@@ -62,17 +64,25 @@ void add_messages(const TimelineModel& model, std::uint8_t run, RecordIndex reco
 } // namespace
 
 TimelineModel::TimelineModel(const std::vector<std::shared_ptr<const Outcome>>& outcomes,
-                             const WorkControl& work)
+                             const WorkControl& work, LaneOrder order)
     : runs(recorded(outcomes, work)),
-      data(data_of(runs, work)),
+      data(data_of(runs, work, order)),
       pyramids(pyramids_of(data, work)),
+      overview(make_overview(data, pyramids, overview_columns, work)),
       path(path_of(*runs.front(), work))
 {
     find_kinds();
 }
 
-TimelineModel::TimelineModel(TimelineData of) : data(std::move(of)), pyramids(make_pyramids(data))
+TimelineModel::TimelineModel(TimelineData laid_out,
+                             std::vector<std::unique_ptr<const RecordedRun>> of)
+    : runs(std::move(of)),
+      data(std::move(laid_out)),
+      pyramids(make_pyramids(data)),
+      overview(make_overview(data, pyramids, overview_columns))
 {
+    if (!runs.empty())
+        path = runs.front()->graph.critical_path();
     find_kinds();
 }
 
@@ -84,7 +94,8 @@ void TimelineModel::find_kinds()
 
 const RecordedRun* TimelineModel::run_of(const SliceRow& row) const
 {
-    return runs.empty() ? nullptr : runs[run_number(row)].get();
+    const std::uint8_t number = run_number(row);
+    return number < runs.size() ? runs[number].get() : nullptr;
 }
 
 std::uint32_t TimelineModel::slice_of(std::uint8_t run, RecordIndex record) const
@@ -98,7 +109,7 @@ Relations relations_of(const TimelineModel& model, std::uint32_t slice)
     const SliceRow& row = model.row_at(slice);
     const std::uint8_t run = model.run_number(row);
     const RecordIndex record = model.data.slices.record[slice];
-    if (record == no_record || model.runs.empty() ||
+    if (record == no_record || model.run_of(row) == nullptr ||
         model.data.tracks[row.track].kind != TrackKind::stream)
         return relations;
     const RecordGraph& graph = model.runs[run]->graph;
@@ -122,7 +133,7 @@ std::vector<Arrow> arrows_of(const TimelineModel& model, const SliceRow& row, st
                              std::uint32_t end)
 {
     std::vector<Arrow> arrows;
-    if (model.runs.empty())
+    if (model.run_of(row) == nullptr)
         return arrows;
     RecordIndex before = no_record; // a record has two slices where it waits first
     for (std::uint32_t slice = first; slice < end; ++slice) {

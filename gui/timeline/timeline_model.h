@@ -2,6 +2,7 @@
 
 // All that the timeline of one run, or of two, is made of. Built once, then only read.
 
+#include "gui/timeline/overview.h"
 #include "gui/timeline/pyramid.h"
 
 namespace trainyard::gui {
@@ -11,10 +12,12 @@ struct TimelineModel {
     // records or so: not for the thread that paints.
     // Throws Cancelled.
     explicit TimelineModel(const std::vector<std::shared_ptr<const Outcome>>& outcomes,
-                           const WorkControl& work = {});
+                           const WorkControl& work = {}, LaneOrder order = LaneOrder::rank);
 
-    // Of slices that belong to no run: nothing is known of causes and peers.
-    explicit TimelineModel(TimelineData of);
+    // Of slices that were laid out elsewhere. Rows of a run that is not among `of` belong to none:
+    // nothing is known of their causes and peers.
+    explicit TimelineModel(TimelineData laid_out,
+                           std::vector<std::unique_ptr<const RecordedRun>> of = {});
 
     // Null: none.
     const RecordedRun* run_of(const SliceRow& row) const;
@@ -29,6 +32,7 @@ struct TimelineModel {
     std::vector<std::unique_ptr<const RecordedRun>> runs;
     TimelineData data;
     std::vector<RowPyramid> pyramids;           // by row
+    std::vector<OverviewShares> overview;       // of the whole time
     std::array<bool, time_kind_count> occurs{}; // by kind of time
     std::vector<PathPiece> path;                // the first run's critical path
 

@@ -1,31 +1,29 @@
 #include "gui/timeline/timeline_panel.h"
 
+#include "gui/timeline/counter_feed.h"
+#include "gui/timeline/overview_strip.h"
+#include "gui/timeline/record_menu.h"
 #include "gui/timeline/run_timeline.h"
 #include "gui/timeline/slice_facts.h"
 #include "gui/timeline/time_text.h"
+#include "gui/timeline/timeline_search.h"
 #include "gui/timeline/timeline_texts.h"
-#include "gui/widgets/flat_button.h"
 #include "gui/widgets/plain_table.h"
 #include "gui/widgets/progress_strip.h"
 
 #include <QCheckBox>
 #include <QHeaderView>
 #include <QLabel>
-#include <QLineEdit>
-#include <QShortcut>
 #include <QSortFilterProxyModel>
 #include <QSplitter>
 #include <QTextBrowser>
 #include <QTimer>
-#include <QToolBar>
-#include <QToolButton>
 #include <QVBoxLayout>
 
 namespace trainyard::gui {
 
 namespace {
 
-constexpr int search_after_ms = 120;
 constexpr int rows_table_after_ms = 60;
 
 } // namespace
@@ -34,8 +32,10 @@ TimelinePanel::TimelinePanel(Workspace& workspace, QWidget* parent)
     : Panel(parent),
       workspace_(workspace),
       canvas_(new TimelineCanvas(workspace.view())),
+      overview_(new OverviewStrip(workspace.view())),
+      counters_(new CounterFeed(workspace.view(), this)),
       progress_(new ProgressStrip),
-      search_timer_(new QTimer(this)),
+      search_(new TimelineSearch(*canvas_)),
       table_timer_(new QTimer(this))
 {
     auto* const layout = new QVBoxLayout(this);
@@ -57,24 +57,29 @@ TimelinePanel::TimelinePanel(Workspace& workspace, QWidget* parent)
     below->addWidget(stretch);
     below->setStretchFactor(0, 2);
     below->setStretchFactor(1, 3);
+    auto* const picture = new QWidget;
+    auto* const picture_layout = new QVBoxLayout(picture);
+    picture_layout->setContentsMargins(0, 0, 0, 0);
+    picture_layout->setSpacing(0);
+    picture_layout->addWidget(overview_);
+    picture_layout->addWidget(canvas_, 1);
     auto* const all = new QSplitter(Qt::Vertical);
-    all->addWidget(canvas_);
+    all->addWidget(picture);
     all->addWidget(below);
     all->setStretchFactor(0, 1);
     all->setStretchFactor(1, 0);
     all->setSizes({600, 190});
     layout->addWidget(all, 1);
 
+    follow_counters();
     connect(canvas_, &TimelineCanvas::pinnedChanged, this, &TimelinePanel::fill_details);
-    connect(canvas_, &TimelineCanvas::searchWanted, this, [this] {
-        search_->setFocus(Qt::ShortcutFocusReason);
-        search_->selectAll();
+    connect(canvas_, &TimelineCanvas::orderChanged, this, &TimelinePanel::follow_run);
+    connect(canvas_, &TimelineCanvas::laidOut, this, [this] {
+        const QRect body = canvas_->body();
+        overview_->set_span(body.left(), body.width());
     });
-    for (QTimer* timer : {search_timer_, table_timer_})
-        timer->setSingleShot(true);
-    search_timer_->setInterval(search_after_ms);
+    table_timer_->setSingleShot(true);
     table_timer_->setInterval(rows_table_after_ms);
-    connect(search_timer_, &QTimer::timeout, this, &TimelinePanel::search);
     connect(table_timer_, &QTimer::timeout, this, &TimelinePanel::fill_table);
     const auto later = [this] {
         if (in_sight())
@@ -91,65 +96,16 @@ TimelinePanel::TimelinePanel(Workspace& workspace, QWidget* parent)
     fill_details();
 }
 
-void TimelinePanel::make_tools(QLayout* layout)
+void TimelinePanel::follow_counters()
 {
-    auto* const tools = new QToolBar;
-    tools->setMinimumWidth(300); // where it is narrow, the last ones go into a menu
-    search_ = new QLineEdit;
-    search_->setPlaceholderText(tr("Search operations ( / )"));
-    search_->setAccessibleName(tr("Search operations"));
-    search_->setClearButtonEnabled(true);
-    search_->setFixedWidth(fontMetrics().horizontalAdvance(search_->placeholderText()) + 60);
-    matches_ = new QLabel;
-    auto* const previous = flat_button(tr("<"), tr("Previous match (Shift+N)"));
-    auto* const next = flat_button(tr(">"), tr("Next match (N)"));
-    path_ = new QCheckBox(tr("Critical path"));
-    path_->setChecked(true);
-    path_->setToolTip(tr("The chain of operations that makes the step as long as it is (P)"));
-    auto* const messages = new QCheckBox(tr("Messages"));
-    messages->setChecked(true);
-    messages->setToolTip(tr("Arrows from sends to receives, where they can be told apart"));
-    compare_ = new QCheckBox(tr("Beside the baseline"));
-    compare_->setToolTip(tr("Each rank of this run (A) above the same of the pinned baseline (B)"));
-    auto* const open = flat_button(tr("Unfold"), tr("Show every stream"));
-    auto* const close = flat_button(tr("Fold"), tr("Show ranks and nodes only"));
-    auto* const fit = flat_button(tr("Fit"), tr("Show all of the step (F)"));
-    auto* const fit_lines = flat_button(tr("Fit lines"), tr("All lines in sight (Shift+F)"));
-    for (QWidget* widget : {static_cast<QWidget*>(search_), static_cast<QWidget*>(previous),
-                            static_cast<QWidget*>(next), static_cast<QWidget*>(matches_)})
-        tools->addWidget(widget);
-    auto* const gap = new QWidget;
-    gap->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
-    tools->addWidget(gap);
-    for (QWidget* widget : {static_cast<QWidget*>(path_), static_cast<QWidget*>(messages),
-                            static_cast<QWidget*>(compare_), static_cast<QWidget*>(open),
-                            static_cast<QWidget*>(close), static_cast<QWidget*>(fit_lines),
-                            static_cast<QWidget*>(fit)})
-        tools->addWidget(widget);
-    layout->addWidget(tools);
+    connect(counters_, &CounterFeed::counted, canvas_, &TimelineCanvas::set_counters);
+    connect(counters_, &CounterFeed::busyChanged, this, &Panel::busyChanged);
+    connect(this, &Panel::sightChanged, this, [this] { counters_->set_in_sight(in_sight()); });
+}
 
-    connect(search_, &QLineEdit::textChanged, this, [this] { search_timer_->start(); });
-    connect(search_, &QLineEdit::returnPressed, this, [this] {
-        search();
-        canvas_->go_to_match(Toward::next);
-    });
-    auto* const leave =
-        new QShortcut(Qt::Key_Escape, search_, nullptr, nullptr, Qt::WidgetShortcut);
-    connect(leave, &QShortcut::activated, this, [this] {
-        search_->clear();
-        canvas_->setFocus();
-    });
-    connect(previous, &QToolButton::clicked, this,
-            [this] { canvas_->go_to_match(Toward::previous); });
-    connect(next, &QToolButton::clicked, this, [this] { canvas_->go_to_match(Toward::next); });
-    connect(path_, &QCheckBox::toggled, canvas_, &TimelineCanvas::setPathShown);
-    connect(canvas_, &TimelineCanvas::pathShownChanged, path_, &QCheckBox::setChecked);
-    connect(messages, &QCheckBox::toggled, canvas_, &TimelineCanvas::setMessagesShown);
-    connect(compare_, &QCheckBox::toggled, this, &TimelinePanel::follow_run);
-    connect(open, &QToolButton::clicked, canvas_, &TimelineCanvas::openAll);
-    connect(close, &QToolButton::clicked, canvas_, &TimelineCanvas::closeAll);
-    connect(fit, &QToolButton::clicked, canvas_, &TimelineCanvas::fitAll);
-    connect(fit_lines, &QToolButton::clicked, canvas_, &TimelineCanvas::fitHeight);
+bool TimelinePanel::busy() const
+{
+    return task_.busy() || (counts_for_picture_ && counters_->busy());
 }
 
 void TimelinePanel::make_progress(QBoxLayout* layout)
@@ -166,6 +122,7 @@ void TimelinePanel::make_progress(QBoxLayout* layout)
 
 void TimelinePanel::cancel()
 {
+    counters_->cancel();
     if (!task_.cancel())
         return;
     run_.reset();
@@ -221,17 +178,20 @@ void TimelinePanel::follow_run()
     }
     const bool beside = compare_->isChecked() && workspace_.baseline() != nullptr;
     const std::shared_ptr<const RunView> baseline = beside ? workspace_.baseline() : nullptr;
-    if (!in_sight() || (run == run_ && baseline == baseline_))
+    if (!in_sight() || (run == run_ && baseline == baseline_ && order_ == canvas_->order()))
         return;
     run_ = run;
+    order_ = canvas_->order();
     baseline_ = baseline;
     if (canvas_->model() == nullptr)
         canvas_->set_message(
             tr("Laying out %L1 operations ...").arg(run->outcome->result->records.size()));
     progress_->begin(tr("making the timeline"));
-    task_.start([this, run, baseline, &session = workspace_.live().session()](
+    task_.start([this, run, baseline, order = order_, &session = workspace_.live().session()](
                     const WorkControl& work) -> BackgroundTask::Answer {
-        return [this, model = timeline_of(*run, baseline.get(), session, work)] { take(model); };
+        return [this, model = timeline_of(*run, baseline.get(), order, session, work)] {
+            take(model);
+        };
     });
 }
 
@@ -239,26 +199,12 @@ void TimelinePanel::take(const std::shared_ptr<const TimelineModel>& model)
 {
     progress_->end();
     canvas_->set_model(model);
-    search();
+    overview_->set_model(canvas_->model());
+    counters_->set_model(canvas_->model());
+    recorded_->tell(canvas_->model().get());
+    recorded_->set_choice(workspace_.lanes());
+    search_->search();
     fill_table();
-}
-
-void TimelinePanel::search()
-{
-    search_timer_->stop();
-    const std::string text = search_->text().trimmed().toStdString();
-    canvas_->set_matches(canvas_->model() ? find_slices(canvas_->model()->data, text)
-                                          : SearchMatches{});
-    tell_matches();
-}
-
-void TimelinePanel::tell_matches()
-{
-    const std::size_t count = canvas_->matches().slices.size();
-    if (search_->text().trimmed().isEmpty())
-        matches_->clear();
-    else
-        matches_->setText(count == 0 ? tr("none found") : tr("%L1 found").arg(count));
 }
 
 void TimelinePanel::fill_details()

@@ -12,7 +12,6 @@
 class QBoxLayout;
 class QCheckBox;
 class QLabel;
-class QLineEdit;
 class QSortFilterProxyModel;
 class QTableView;
 class QTextBrowser;
@@ -20,7 +19,11 @@ class QTimer;
 
 namespace trainyard::gui {
 
+class CounterFeed;
+class OverviewStrip;
 class ProgressStrip;
+class RecordMenu;
+class TimelineSearch;
 
 class TimelinePanel : public Panel {
     Q_OBJECT
@@ -34,30 +37,36 @@ public:
     // What is in the selected stretch of time, else in the one in sight.
     TableData table() const override;
 
-    // While it is being made, the run before is shown.
-    bool busy() const override { return task_.busy(); }
+    // While it is being made, the run before is shown. Counters hold up nothing but pictures.
+    bool busy() const override;
+    void prepare_picture() override { counts_for_picture_ = true; }
     void cancel() override;
     std::vector<KeyHelp> key_help() const override;
     bool wants_ops() const override { return true; }
     TimelineCanvas& canvas() { return *canvas_; }
+    OverviewStrip& overview() { return *overview_; }
+    CounterFeed& counters() { return *counters_; }
 
 private:
     void make_tools(QLayout* layout);
+    QWidget* make_lanes_menu();
+    QWidget* make_counters_menu();
+    void follow_counters();
     void make_progress(QBoxLayout* layout);
     void make_details();
     void follow_run();
     void take(const std::shared_ptr<const TimelineModel>& model);
-    void search();
-    void tell_matches();
     void fill_details();
     void fill_table();
     std::vector<RangeEntry> entries() const;
 
     Workspace& workspace_;
     TimelineCanvas* canvas_;
+    OverviewStrip* overview_;
+    CounterFeed* counters_;
     ProgressStrip* progress_;
-    QLineEdit* search_;
-    QLabel* matches_;
+    RecordMenu* recorded_;
+    TimelineSearch* search_;
     QCheckBox* path_;
     QCheckBox* compare_;
     QTextBrowser* details_;
@@ -65,10 +74,11 @@ private:
     QTableView* table_;
     RangeTable* entries_;
     QSortFilterProxyModel* sorted_;
-    QTimer* search_timer_;
     QTimer* table_timer_;
     std::shared_ptr<const RunView> run_;      // of the latest request
     std::shared_ptr<const RunView> baseline_; // beside it; null: none
+    bool counts_for_picture_ = false;
+    LaneOrder order_ = LaneOrder::stage; // of the latest request
     BackgroundTask task_;
 };
 

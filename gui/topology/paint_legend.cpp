@@ -62,7 +62,7 @@ void paint_scale(QPainter& painter, const TopologyScene& scene, LegendLine& line
     for (int i = 0; i <= 5; ++i)
         gradient.setColorAt(i / 5.0, scene.colours.scale[static_cast<std::size_t>(i)]);
     painter.fillRect(bar, gradient);
-    line.write(legend_text("100 %"), 14);
+    line.write(QStringLiteral("%1 %").arg(100 * scene.top), 14);
 }
 
 void paint_mark_keys(QPainter& painter, const TopologyScene& scene, LegendLine& line)
@@ -113,12 +113,16 @@ void paint_legend(QPainter& painter, const TopologyScene& scene, const QRectF& p
     painter.setPen(colours.stub);
     painter.drawLine(place.topLeft(), place.topRight());
     const double height = QFontMetricsF(scene.font).height();
-    LegendLine first(painter, scene, QRectF(8, place.top() + 5, place.width() - 12, height));
-    paint_scale(painter, scene, first);
-    paint_mark_keys(painter, scene, first);
-    LegendLine second(painter, scene,
-                      QRectF(8, place.top() + 10 + height, place.width() - 12, height));
-    second.write(scene.when, 14);
+    const QRectF line(8, place.top() + 5, place.width() - 12, height);
+    const bool loaded = scene.shown == ShownLinks::load;
+    if (loaded) {
+        LegendLine first(painter, scene, line);
+        paint_scale(painter, scene, first);
+        paint_mark_keys(painter, scene, first);
+    }
+    LegendLine second(painter, scene, loaded ? line.translated(0, 5 + height) : line);
+    if (loaded)
+        second.write(scene.when, 14);
     const double most = most_capacity(scene);
     if (most > 0) {
         second.write(legend_text("width: capacity each way"), 10);
@@ -131,7 +135,8 @@ void paint_legend(QPainter& painter, const TopologyScene& scene, const QRectF& p
             second.write(QString::fromStdString(to_display(Bandwidth(part * most))), 12);
         }
     }
-    second.write(legend_text("the half next to a thing is what it sends"));
+    if (loaded)
+        second.write(legend_text("the half next to a thing is what it sends"));
 }
 
 } // namespace trainyard::gui

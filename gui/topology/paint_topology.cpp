@@ -33,8 +33,7 @@ void paint_half(QPainter& painter, const TopologyScene& scene, const QPainterPat
         painter.drawPath(path);
         return;
     }
-    painter.setPen(
-        QPen(colours.of_use(tinted(use, scene.tint)), width, Qt::SolidLine, Qt::FlatCap));
+    painter.setPen(QPen(colour_of(scene, use), width, Qt::SolidLine, Qt::FlatCap));
     painter.drawPath(path);
     if (use.worst >= saturated) { // second channel
         painter.setPen(
@@ -97,7 +96,7 @@ void paint_label(QPainter& painter, const TopologyScene& scene, const QRectF& re
 {
     const QFontMetricsF metrics(scene.font);
     const Place& at = scene.layout->graph()->places[place];
-    if (rect.height() < metrics.height() - 2)
+    if (rect.height() < metrics.height() - 2 || scene.shown == ShownLinks::none)
         return;
     painter.setPen(ink);
     const QString brief =
@@ -120,7 +119,7 @@ void paint_thing(QPainter& painter, const TopologyScene& scene, const QRectF& re
     if (laid.folded && place.kind != PlaceKind::switches)
         if (const std::uint32_t inside = scene.layout->inside_of(item); inside != no_place) {
             const WayUse& use = scene.uses[inside].there; // all of them are
-            fill = colours.of_use(tinted(use, scene.tint));
+            fill = colour_of(scene, use);
             broken = use.dead + use.changed > 0;
         }
     const bool current = scene.current == laid.place;
@@ -222,7 +221,8 @@ void paint_things(QPainter& painter, const TopologyScene& scene, const QRectF& b
         const double right = point_of(scene, body, frame.right, 0).x();
         const QString name = label_of(scene, frame.place);
         const Place& place = scene.layout->graph()->places[frame.place];
-        if (place.kind == PlaceKind::node && metrics.horizontalAdvance(name) + 4 < right - left)
+        if (place.kind == PlaceKind::node && scene.shown != ShownLinks::none &&
+            metrics.horizontalAdvance(name) + 4 < right - left)
             painter.drawText(QRectF(left, below, right - left, metrics.height()), Qt::AlignCenter,
                              name);
     }

@@ -64,6 +64,7 @@ LoadTime TopologyCanvas::time() const
 void TopologyCanvas::set_tint(Tint tint)
 {
     scene_.tint = tint;
+    refresh_scale();
     update();
 }
 
@@ -96,8 +97,16 @@ void TopologyCanvas::refresh_uses()
         loads_ = link_loads(*run_, time());
         scene_.uses = bundle_uses(layout_, *run_, loads_);
         scene_.when = time_words(*run_, time());
+        refresh_scale();
     }
     update();
+}
+
+// Means are told apart on a scale of their own; moments, which follow each other while it plays,
+// keep theirs.
+void TopologyCanvas::refresh_scale()
+{
+    scene_.top = run_ && !time().moment() ? scale_top(scene_.uses, scene_.tint) : 1;
 }
 
 void TopologyCanvas::read_selection()
@@ -158,6 +167,18 @@ void TopologyCanvas::go_to(LinkId link)
         fitAll();
     select(link);
     show_around(point_of_link(link));
+}
+
+void TopologyCanvas::go_to_place(std::uint32_t place)
+{
+    if (!run_ || place >= run_->graph->places.size())
+        return;
+    layout_.reveal(place);
+    refresh_uses();
+    refresh_glow();
+    if (fits_)
+        fitAll();
+    set_current(layout_.items()[layout_.showing(place)].place);
 }
 
 void TopologyCanvas::set_open(std::uint32_t place, bool open)

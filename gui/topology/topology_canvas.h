@@ -36,6 +36,7 @@ public:
     void select(std::optional<LinkId> link);
     // Unfolds and moves as far as needed.
     void go_to(LinkId link);
+    void go_to_place(std::uint32_t place);
     // All links of the selected one's bundle, both ways.
     std::vector<LinkId> selected_bundle() const;
 
@@ -56,6 +57,7 @@ signals:
     void playWanted();
     void editWanted(QChar what); // 'b'reak, 'm'end, 'h'alve, 'r'ate
     void menuWanted(const QPoint& global);
+    void searchWanted();
 
 protected:
     void paintEvent(QPaintEvent* event) override;
@@ -78,6 +80,7 @@ private:
     void read_selection();
     void refold(std::uint32_t place, bool open);
     void refresh_uses();
+    void refresh_scale();
     void refresh_glow();
     void zoom(double factor, const QPointF& about);
     void pan(const QPointF& by);

@@ -274,6 +274,10 @@ bool TopologyCanvas::key_moves(int key)
 
 void TopologyCanvas::keyPressEvent(QKeyEvent* event)
 {
+    if (run_ && (event->matches(QKeySequence::Find) || event->text() == QLatin1String("/"))) {
+        emit searchWanted();
+        return;
+    }
     const auto edits = [&](char what) { emit editWanted(QChar::fromLatin1(what)); };
     if (!run_ || (event->modifiers() & (Qt::ControlModifier | Qt::AltModifier))) {
         QWidget::keyPressEvent(event);
@@ -340,7 +344,11 @@ bool TopologyCanvas::event(QEvent* event)
         return show_tooltip(static_cast<QHelpEvent*>(event));
     // Escape is the window's while it can cancel something.
     if (event->type() == QEvent::ShortcutOverride) {
-        const auto* key = static_cast<QKeyEvent*>(event);
+        auto* const key = static_cast<QKeyEvent*>(event);
+        if (key->matches(QKeySequence::Find)) { // elsewhere it finds fields
+            event->accept();
+            return true;
+        }
         if ((key->modifiers() & (Qt::ControlModifier | Qt::AltModifier)) == 0 &&
             key->key() != Qt::Key_Escape && !key->text().isEmpty())
         {

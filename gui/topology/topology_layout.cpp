@@ -50,6 +50,9 @@ TopologyLayout::TopologyLayout(std::shared_ptr<const ClusterGraph> graph)
         if (count_shown() > readable)
             open_ = before;
     }
+    for (std::uint32_t p = 1; p < places.size(); ++p) // what is hidden opens folded
+        if (!open_[places[p].parent])
+            open_[p] = false;
     lay_out();
 }
 

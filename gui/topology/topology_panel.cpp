@@ -9,7 +9,9 @@
 #include <QComboBox>
 #include <QInputDialog>
 #include <QLabel>
+#include <QLineEdit>
 #include <QMenu>
+#include <QShortcut>
 #include <QSplitter>
 #include <QTableView>
 #include <QTimer>
@@ -93,20 +95,59 @@ void TopologyPanel::make_tools(QBoxLayout* layout)
     tint_->addItem(tr("colour: busiest link"));
     tint_->setAccessibleName(tr("What colours a line that stands for several links"));
     tint_->setToolTip(tint_->accessibleName());
+    search_ = new QLineEdit;
+    search_->setPlaceholderText(tr("Find a device or link (Ctrl+F)"));
+    search_->setAccessibleName(tr("Find a device or link"));
+    search_->setClearButtonEnabled(true);
+    search_->setFixedWidth(fontMetrics().horizontalAdvance(search_->placeholderText()) + 50);
+    matched_ = new QLabel;
     note_ = new ElidedLabel;
+    auto* const cluster =
+        flat_button(tr("Cluster ..."), tr("Describe another cluster for the scenario (Ctrl+K)"));
     auto* const open = flat_button(tr("Unfold"), tr("Show as many single things as can be drawn"));
     auto* const close = flat_button(tr("Fold"), tr("Show pods, racks and nodes only"));
     auto* const fit = flat_button(tr("Fit"), tr("All in sight (F)"));
     row->addWidget(tint_);
+    row->addWidget(search_);
+    row->addWidget(matched_);
     row->addWidget(note_, 1);
-    for (QWidget* const widget : {open, close, fit})
+    for (QWidget* const widget : {cluster, open, close, fit})
         row->addWidget(widget);
     layout->addLayout(row);
     connect(tint_, &QComboBox::currentIndexChanged, this,
             [this](int index) { canvas_->set_tint(index == 0 ? Tint::mean : Tint::worst); });
+    connect(cluster, &QToolButton::clicked, this, &TopologyPanel::clusterWanted);
+    connect(search_, &QLineEdit::returnPressed, this, &TopologyPanel::search);
+    connect(search_, &QLineEdit::textChanged, matched_, &QLabel::clear);
+    auto* const back =
+        new QShortcut(Qt::SHIFT | Qt::Key_Return, search_, nullptr, nullptr, Qt::WidgetShortcut);
+    connect(back, &QShortcut::activated, this, [this] { show_match(-1); });
+    auto* const leave =
+        new QShortcut(Qt::Key_Escape, search_, nullptr, nullptr, Qt::WidgetShortcut);
+    connect(leave, &QShortcut::activated, this, [this] {
+        search_->clear();
+        canvas_->setFocus();
+    });
+    connect(canvas_, &TopologyCanvas::searchWanted, this, [this] {
+        search_->setFocus(Qt::ShortcutFocusReason);
+        search_->selectAll();
+    });
     connect(open, &QToolButton::clicked, canvas_, &TopologyCanvas::openAll);
     connect(close, &QToolButton::clicked, canvas_, &TopologyCanvas::closeAll);
     connect(fit, &QToolButton::clicked, canvas_, &TopologyCanvas::fitAll);
+}
+
+// Where the times of few ranks stand for those of others, and a job is small enough to know all.
+void TopologyPanel::record_all()
+{
+    const std::shared_ptr<const TopologyRun>& run = canvas_->run();
+    if (!run || workspace_.lanes() != LaneChoice{} ||
+        run->loads->ranks_recorded() >= run->outcome->job.world())
+        return;
+    const std::uint64_t ops = ops_in_step(run->outcome->plan->program, *run->outcome->binding,
+                                          [](LaneId) { return true; });
+    if (ops <= most_chosen_ops)
+        workspace_.set_lanes({LanesOf::all});
 }
 
 void TopologyPanel::cancel()
@@ -123,6 +164,7 @@ std::vector<KeyHelp> TopologyPanel::key_help() const
     return {
         {tr("arrow keys"), tr("neighbours")},
         {"[ ]", tr("links of the thing, one by one")},
+        {tr("Ctrl+F"), tr("find a device or link; Return the next")},
         {tr("Return"), tr("unfold")},
         {tr("Backspace"), tr("fold what it is in")},
         {"+ -", tr("closer, further")},
@@ -170,8 +212,11 @@ void TopologyPanel::take(const std::shared_ptr<const TopologyRun>& run)
         scrubber_->set_origin(step_of(*run->outcome).from);
     pane_->set_run(run);
     canvas_->set_run(run);
+    searched_.clear(); // of another cluster, maybe
+    matches_ = {};
     follow_time();
     tell_coverage();
+    record_all();
 }
 
 // What is only known in part says so.

@@ -8,9 +8,12 @@
 #include "gui/topology/link_pane.h"
 #include "gui/topology/scrubber.h"
 #include "gui/topology/topology_canvas.h"
+#include "gui/topology/topology_search.h"
 
 class QBoxLayout;
 class QComboBox;
+class QLabel;
+class QLineEdit;
 class QTimer;
 
 namespace trainyard::gui {
@@ -46,6 +49,7 @@ public:
 
 signals:
     void told(const trainyard::Problems& problems); // of an edit that cannot be done
+    void clusterWanted();                           // to be described anew
 
 private:
     void make_tools(QBoxLayout* layout);
@@ -55,6 +59,9 @@ private:
     void follow_time();
     void edit(QChar what);
     void ask_rate();
+    void search();
+    void show_match(std::ptrdiff_t by);
+    void record_all();
     void show_menu(const QPoint& at);
     void tell_coverage();
     void refuse(const Problems& problems);
@@ -64,10 +71,16 @@ private:
     Scrubber* scrubber_;
     LinkPane* pane_;
     QComboBox* tint_;
+    QLineEdit* search_;
+    QLabel* matched_;
+    TopologyMatches matches_; // of the text searched for last
+    std::size_t match_ = 0;   // into them: the one shown
+    QString searched_;
     ElidedLabel* note_;
     ProgressStrip* progress_;
     QTimer* table_timer_;
     std::shared_ptr<const RunView> wanted_; // of the latest request
+    BackgroundTask search_task_;
     BackgroundTask task_;
 };
 

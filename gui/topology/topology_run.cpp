@@ -86,6 +86,23 @@ std::vector<double> link_loads(const TopologyRun& run, LoadTime time)
     return out;
 }
 
+std::vector<BundleUse> idle_uses(const TopologyLayout& layout)
+{
+    const Topology& topology = *layout.graph()->topology;
+    const auto way_of = [&](std::span<const LinkId> links) {
+        WayUse use;
+        use.links = static_cast<std::uint32_t>(links.size());
+        for (const LinkId link : links)
+            use.capacity += topology.link(link).capacity.value();
+        return use;
+    };
+    std::vector<BundleUse> uses;
+    uses.reserve(layout.bundles().size());
+    for (const Bundle& bundle : layout.bundles())
+        uses.push_back({way_of(layout.there(bundle)), way_of(layout.back(bundle))});
+    return uses;
+}
+
 std::vector<BundleUse> bundle_uses(const TopologyLayout& layout, const TopologyRun& run,
                                    const std::vector<double>& loads)
 {

@@ -63,6 +63,9 @@ std::vector<double> link_loads(const TopologyRun& run, LoadTime time);
 std::vector<BundleUse> bundle_uses(const TopologyLayout& layout, const TopologyRun& run,
                                    const std::vector<double>& loads);
 
+// The same of a cluster that nothing runs on: capacities of sound links.
+std::vector<BundleUse> idle_uses(const TopologyLayout& layout);
+
 // The measured step.
 LoadTime step_of(const Outcome& outcome);
 

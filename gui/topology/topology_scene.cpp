@@ -48,9 +48,12 @@ double thing_height(const TopologyScene& scene)
 
 TopologyFrame frame_of(const TopologyScene& scene, const QSizeF& size)
 {
+    if (scene.shown == ShownLinks::none)
+        return {{}, QRectF(QPointF(), size), {}};
     const QFontMetricsF metrics(scene.font);
     const double names = metrics.horizontalAdvance(QStringLiteral("NVSwitch")) + 16;
-    const double legend = 2 * metrics.height() + 18;
+    const double legend =
+        scene.shown == ShownLinks::load ? 2 * metrics.height() + 18 : metrics.height() + 10;
     TopologyFrame frame;
     frame.names = QRectF(0, 0, names, std::max(1.0, size.height() - legend));
     frame.body = QRectF(names, 0, std::max(1.0, size.width() - names), frame.names.height());
@@ -158,6 +161,22 @@ double tinted(const WayUse& use, Tint tint)
     return tint == Tint::mean ? use.mean() : use.worst;
 }
 
+double scale_top(const std::vector<BundleUse>& uses, Tint tint)
+{
+    double most = 0;
+    for (const BundleUse& use : uses)
+        most = std::max({most, tinted(use.there, tint), tinted(use.back, tint)});
+    for (const double top : {0.01, 0.02, 0.05, 0.1, 0.2, 0.5})
+        if (most <= top)
+            return top;
+    return 1;
+}
+
+QColor colour_of(const TopologyScene& scene, const WayUse& use)
+{
+    return scene.colours.of_use(tinted(use, scene.tint) / scene.top);
+}
+
 double most_capacity(const TopologyScene& scene)
 {
     double most = 0;
@@ -219,6 +238,8 @@ void paint_topology(QPainter& painter, const TopologyScene& scene, const QSizeF&
     paint_links(painter, scene, frame.body);
     paint_things(painter, scene, frame.body);
     painter.restore();
+    if (scene.shown == ShownLinks::none)
+        return;
     painter.fillRect(frame.names, scene.colours.background);
     painter.setPen(scene.colours.quiet_text);
     for (const LaidRow& row : scene.layout->rows()) {

@@ -26,6 +26,10 @@ struct PlanView {
 // What colours a bundle of several links.
 enum class Tint : std::uint8_t { mean, worst };
 
+// What the picture tells of links. Of a cluster that nothing runs on, what they have; as small as
+// an icon, without words.
+enum class ShownLinks : std::uint8_t { load, capacity, none };
+
 enum class BundleWay : std::uint8_t { there, back };
 
 // What lies under a point.
@@ -40,10 +44,12 @@ struct TopologyHit {
 
 struct TopologyScene {
     const TopologyLayout* layout = nullptr; // not null
-    const TopologyRun* run = nullptr;       // likewise
+    const TopologyRun* run = nullptr;       // likewise, but where capacities are shown
     std::vector<BundleUse> uses;            // by bundle
     PlanView view;
     Tint tint = Tint::mean;
+    ShownLinks shown = ShownLinks::load;
+    double top = 1; // utilisation at the upper end of the colours
     LinkColours colours{QPalette()};
     QFont font;
     TopologyHit hovered;
@@ -86,6 +92,10 @@ BundleLine line_of(const TopologyScene& scene, const QRectF& body, const Bundle&
 
 const WayUse& use_of(const BundleUse& use, BundleWay way);
 double tinted(const WayUse& use, Tint tint);
+// The upper end of a scale on which these can be told apart: 1, 2 or 5 times a power of ten, at
+// least a percent and at most all.
+double scale_top(const std::vector<BundleUse>& uses, Tint tint);
+QColor colour_of(const TopologyScene& scene, const WayUse& use);
 // The largest capacity of one direction of a bundle: the thickest line.
 double most_capacity(const TopologyScene& scene);
 

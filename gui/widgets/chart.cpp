@@ -4,7 +4,9 @@
 
 #include <QPicture>
 #include <algorithm>
+#include <numeric>
 #include <typeinfo>
+#include <vector>
 
 namespace trainyard::gui {
 
@@ -122,6 +124,29 @@ void Chart::apply_theme()
     }
     emit themed();
     replot(rpQueuedReplot);
+}
+
+void Chart::fit_legend(QCPLegend& legend, int width)
+{
+    const QFontMetrics metrics(legend.font());
+    std::vector<int> widths;
+    for (int i = 0; i < legend.itemCount(); ++i)
+        if (auto* const item = qobject_cast<QCPPlottableLegendItem*>(legend.item(i)))
+            widths.push_back(metrics.horizontalAdvance(item->plottable()->name()) +
+                             legend.iconSize().width() + legend.iconTextPadding() +
+                             legend.columnSpacing() + 4);
+    // Columns are as wide as the widest of theirs.
+    const auto needed = [&](std::size_t columns) {
+        std::vector<int> widest(columns, 0);
+        for (std::size_t i = 0; i < widths.size(); ++i)
+            widest[i % columns] = std::max(widest[i % columns], widths[i]);
+        return std::accumulate(widest.begin(), widest.end(), 0);
+    };
+    std::size_t columns = std::max<std::size_t>(widths.size(), 1);
+    while (columns > 1 && needed(columns) > width - 10)
+        --columns;
+    legend.setWrap(static_cast<int>(columns));
+    legend.setFillOrder(QCPLegend::foColumnsFirst, true);
 }
 
 } // namespace trainyard::gui

@@ -15,6 +15,9 @@ public:
     // As it is seen, at any size.
     void paint_chart(QPainter& painter, const QSize& size);
 
+    // As many columns as there is room for.
+    static void fit_legend(QCPLegend& legend, int width);
+
     // Ticks at powers of ten, with `unit`'s own words left to the axis label.
     static void make_logarithmic(QCPAxis& axis);
 

@@ -19,11 +19,11 @@ namespace trainyard {
 
 namespace {
 
-// Reads options one after the other; problems name them.
-class OptionReader {
+// Reads fields one after the other; problems name them.
+class QuestionReader {
 public:
     template <class T>
-    std::optional<T> read(const char* option, const std::string& text,
+    std::optional<T> read(std::string_view field, const std::string& text,
                           Parsed<T> (*parse)(std::string_view))
     {
         if (text.empty())
@@ -31,14 +31,13 @@ public:
         Parsed<T> value = parse(text);
         if (value)
             return *value;
-        add(option, text, value.error().message, value.error().hint);
+        add(field, value.error().message, value.error().hint);
         return std::nullopt;
     }
 
-    void add(const char* option, const std::string& text, std::string why, std::string hint = {})
+    void add(std::string_view field, std::string why, std::string hint = {})
     {
-        problems_.push_back({fmt::format("{} {}", option, text), 0, "", std::move(why),
-                             std::move(hint), Severity::error});
+        append(problems_, placed(one_problem(std::move(why), std::move(hint)), field));
     }
 
     Problems take() { return std::move(problems_); }
@@ -95,8 +94,14 @@ Problems read_assumptions(const std::string& path, WholeTrainingRequest& request
     return problems;
 }
 
+std::string price_field(std::size_t i)
+{
+    return fmt::format("/prices/{}", i);
+}
+
 // Of the kinds that it names.
-void set_price(const std::string& text, std::vector<ClusterKind>& clusters, OptionReader& reader)
+void set_price(const std::string& text, std::string_view field, std::vector<ClusterKind>& clusters,
+               QuestionReader& reader)
 {
     const Parsed<HourlyPrice> price =
         parse_hourly_price(text); // training_request says what is wrong
@@ -109,7 +114,7 @@ void set_price(const std::string& text, std::vector<ClusterKind>& clusters, Opti
             known = true;
         }
     if (!known)
-        reader.add("--price", text, "no cluster of --on has that name");
+        reader.add(field, "no cluster has that name");
 }
 
 // Two prices of one device, or of all, would leave it to their order which holds.
@@ -117,17 +122,18 @@ Problems repeated_prices(const std::vector<std::string>& prices)
 {
     Problems problems;
     std::map<std::string, std::string> first; // by device
-    for (const std::string& text : prices) {
-        const Parsed<HourlyPrice> price = parse_hourly_price(text);
+    for (std::size_t i = 0; i < prices.size(); ++i) {
+        const Parsed<HourlyPrice> price = parse_hourly_price(prices[i]);
         if (!price)
             continue;
-        const auto [entry, fresh] = first.try_emplace(plain_name(price->device), text);
+        const auto [entry, fresh] = first.try_emplace(plain_name(price->device), prices[i]);
         if (!fresh)
-            problems.push_back(
-                {fmt::format("--price {}", text), 0, "",
-                 fmt::format("{} has the price {} already",
-                             price->device.empty() ? "every device" : price->device, entry->second),
-                 "one price for each", Severity::error});
+            append(problems, placed(one_problem(fmt::format("{} has the price {} already",
+                                                            price->device.empty() ? "every device"
+                                                                                  : price->device,
+                                                            entry->second),
+                                                "one price for each"),
+                                    price_field(i)));
     }
     return problems;
 }
@@ -202,27 +208,28 @@ Checked<WholeTrainingRequest> training_request(const CapacityQuestion& question)
     if (!question.assumptions.empty())
         if (Problems problems = read_assumptions(question.assumptions, request); !problems.empty())
             return tl::unexpected(std::move(problems));
-    OptionReader reader;
-    const auto refuse_two_goals = [&](const char* option, const std::string& text,
-                                      const char* field, bool in_file) {
-        if (in_file && !text.empty())
-            reader.add(option, text,
-                       fmt::format("{} has a goal of its own at {}", question.assumptions, field),
+    QuestionReader reader;
+    const auto refuse_two_goals = [&](std::string_view field, const std::string& text,
+                                      const char* in_file, bool is_there) {
+        if (is_there && !text.empty())
+            reader.add(field,
+                       fmt::format("{} has a goal of its own at {}", question.assumptions, in_file),
                        "one of them");
     };
-    refuse_two_goals("--tokens", question.tokens, "/tokens", request.tokens > 0);
-    refuse_two_goals("--within", question.within, "/deadline", request.deadline.has_value());
-    if (const auto tokens = reader.read<double>("--tokens", question.tokens, parse_count))
+    refuse_two_goals("/tokens", question.tokens, "/tokens", request.tokens > 0);
+    refuse_two_goals("/within", question.within, "/deadline", request.deadline.has_value());
+    if (const auto tokens = reader.read<double>("/tokens", question.tokens, parse_count))
         request.tokens = *tokens;
-    if (const auto within = reader.read<Seconds>("--within", question.within, parse_seconds))
+    if (const auto within = reader.read<Seconds>("/within", question.within, parse_seconds))
         request.deadline = *within;
     if (const auto mtbf =
-            reader.read<FailureInterval>("--mtbf", question.mtbf, parse_failure_interval))
+            reader.read<FailureInterval>("/mtbf", question.mtbf, parse_failure_interval))
         set(request.failures, *mtbf);
-    if (const auto time = reader.read<Seconds>("--checkpoint", question.checkpoint, parse_seconds))
+    if (const auto time = reader.read<Seconds>("/checkpoint", question.checkpoint, parse_seconds))
         request.checkpoints.time = *time;
-    for (const std::string& text : question.prices) // of whichever device
-        if (const auto price = reader.read<HourlyPrice>("--price", text, parse_hourly_price);
+    for (std::size_t i = 0; i < question.prices.size(); ++i) // of whichever device
+        if (const auto price =
+                reader.read<HourlyPrice>(price_field(i), question.prices[i], parse_hourly_price);
             price && price->device.empty())
             set(request.prices, *price);
     Problems problems = reader.take();
@@ -232,9 +239,28 @@ Checked<WholeTrainingRequest> training_request(const CapacityQuestion& question)
     return request;
 }
 
-Checked<CapacityRequest> capacity_request(const CapacityQuestion& question,
-                                          std::optional<ScenarioFile> scenario)
+namespace {
+
+Checked<ClusterKind> asked_kind(const std::string& text, const ScenarioFile* own)
 {
+    if (text.empty())
+        return tl::unexpected(one_problem("no cluster is named", "h100, or 256xh100 of them"));
+    if (text != own_cluster)
+        return cluster_kind(text, "");
+    return own != nullptr
+               ? cluster_kind(*own)
+               : tl::unexpected(one_problem("there is no scenario whose cluster this could be",
+                                            "h100, or 256xh100 of them"));
+}
+
+} // namespace
+
+Checked<CapacityRequest> capacity_request(const CapacityQuestion& question,
+                                          std::optional<ScenarioFile> scenario,
+                                          const ScenarioFile* own)
+{
+    if (own == nullptr && scenario)
+        own = &*scenario;
     CapacityRequest request;
     Problems problems;
     Checked<WholeTrainingRequest> training = training_request(question);
@@ -242,31 +268,30 @@ Checked<CapacityRequest> capacity_request(const CapacityQuestion& question,
         request.training = std::move(*training);
     else
         append(problems, training.error());
-    const auto take_kind = [&](Checked<ClusterKind> kind) {
+    const auto take_kind = [&](Checked<ClusterKind> kind, const std::string& field) {
         if (kind)
             request.clusters.push_back(std::move(*kind));
         else
-            append(problems, kind.error());
+            append(problems, placed(kind.error(), field));
     };
-    for (const std::string& text : question.clusters)
-        take_kind(cluster_kind(text, ""));
+    for (std::size_t i = 0; i < question.clusters.size(); ++i)
+        take_kind(asked_kind(question.clusters[i], own), fmt::format("/clusters/{}", i));
     if (question.clusters.empty() && scenario)
-        take_kind(cluster_kind(*scenario));
-    OptionReader reader;
+        take_kind(cluster_kind(*scenario), "/clusters");
+    QuestionReader reader;
     for (ClusterKind& kind : request.clusters)
         kind.prices = request.training.prices;
-    for (const std::string& text : question.prices)
-        set_price(text, request.clusters, reader);
-    request.budget = reader.read<double>("--budget", question.budget, parse_count);
-    request.scaling = reader.read<GpuRange>("--scaling", question.scaling, parse_gpu_range);
-    request.guide = reader.read<GpuRange>("--guide", question.guide, parse_gpu_range);
-    request.batch = reader.read<TokenRange>("--batch", question.batch, parse_token_range);
+    for (std::size_t i = 0; i < question.prices.size(); ++i)
+        set_price(question.prices[i], price_field(i), request.clusters, reader);
+    request.budget = reader.read<double>("/budget", question.budget, parse_count);
+    request.scaling = reader.read<GpuRange>("/scaling", question.scaling, parse_gpu_range);
+    request.guide = reader.read<GpuRange>("/guide", question.guide, parse_gpu_range);
+    request.batch = reader.read<TokenRange>("/batch", question.batch, parse_token_range);
     if (scenario && !question.model.empty())
-        reader.add("--model", question.model, "the scenario has a model already",
-                   "--set model=NAME");
+        reader.add("/model", "the scenario has a model already", "--set model=NAME");
     if (scenario && question.sequence_length > 0)
-        reader.add("--sequence-length", fmt::format("{}", question.sequence_length),
-                   "the scenario has its own", "--set training.sequence_length=N");
+        reader.add("/sequence_length", "the scenario has its own",
+                   "--set training.sequence_length=N");
     append(problems, reader.take());
     if (problems.empty() && !request.has_goal() && (request.scaling || request.guide))
         problems = goalless_options(question);
@@ -337,12 +362,17 @@ Checked<CapacityAnswer> plan_clusters(const CapacityRequest& request, Session& s
     return CapacityAnswer{std::move(*plan), std::move(report)};
 }
 
+PlannedScenario planned_size(const CapacityRequest& request, const ClusterKind& kind,
+                             const SizedCluster& sized)
+{
+    const std::string name = std::filesystem::path(kind.name).stem().string();
+    return {fmt::format("{}-{}", name, sized.gpus), *sized.scenario,
+            request.scenario ? request.scenario->base : request.folder};
+}
+
 PlannedScenario planned_cluster(const CapacityRequest& request, const ClusterAnswer& answer)
 {
-    const SizedCluster& sized = answer.sizes[*answer.chosen];
-    const std::string kind = std::filesystem::path(answer.kind.name).stem().string();
-    return {fmt::format("{}-{}", kind, sized.gpus), *sized.scenario,
-            request.scenario ? request.scenario->base : request.folder};
+    return planned_size(request, answer.kind, answer.sizes[*answer.chosen]);
 }
 
 std::vector<PlannedScenario> planned_clusters(const CapacityRequest& request,

@@ -12,10 +12,14 @@ namespace trainyard {
 
 class Session;
 
-// As people say it; problems name the option of the command line.
+// The word for the cluster of the scenario among those of a question.
+inline constexpr std::string_view own_cluster = "this";
+
+// As people say it. What is wrong with a text is a problem of its field here ("/tokens",
+// "/prices/1"); those of other places have a file.
 struct CapacityQuestion {
     std::string model;
-    std::vector<std::string> clusters; // --on: "h100", "256xh100", a file
+    std::vector<std::string> clusters; // "h100", "256xh100", a file, "this"
     std::string tokens;
     std::string within;
     std::string budget;
@@ -24,7 +28,7 @@ struct CapacityQuestion {
     std::string checkpoint;
     std::string batch;
     std::int64_t sequence_length = 0;
-    std::string assumptions;             // --assume: a file
+    std::string assumptions;             // a file
     std::vector<std::string> objectives; // of the front
     std::string scaling;                 // "8..1024"
     std::string guide;                   // likewise
@@ -43,9 +47,11 @@ Problems unused_options(const CapacityQuestion& question);
 // What of the question a training hangs on.
 Checked<WholeTrainingRequest> training_request(const CapacityQuestion& question);
 
-// `scenario`: whose model and training count; without it, the question's model.
+// `scenario`: whose model and training count; without it, the question's model. `own`: whose
+// cluster is meant by "this"; null: the scenario's.
 Checked<CapacityRequest> capacity_request(const CapacityQuestion& question,
-                                          std::optional<ScenarioFile> scenario);
+                                          std::optional<ScenarioFile> scenario,
+                                          const ScenarioFile* own = nullptr);
 
 // What a report shows of a training: what matters most, and a thousand of them simulated.
 TrainingReport training_report(const WholeTraining& training);
@@ -62,6 +68,10 @@ struct CapacityAnswer {
 // With how the clusters scale and the guide, where the request asks for them. Of cancelled work
 // what was found.
 Checked<CapacityAnswer> plan_clusters(const CapacityRequest& request, Session& session);
+
+// The scenario of a size. Requires that a layout runs there.
+PlannedScenario planned_size(const CapacityRequest& request, const ClusterKind& kind,
+                             const SizedCluster& sized);
 
 // The scenario of the size chosen of a kind. Requires that one was.
 PlannedScenario planned_cluster(const CapacityRequest& request, const ClusterAnswer& answer);

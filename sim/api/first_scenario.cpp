@@ -1,5 +1,6 @@
 #include "sim/api/first_scenario.h"
 
+#include "sim/study/capacity/smallest_cluster.h"
 #include "sim/study/jobs/job_context.h"
 #include "sim/study/problems.h"
 #include "sim/study/session.h"
@@ -21,6 +22,8 @@ Checked<FirstCluster> first_cluster(const FirstQuestion& question,
                                     const std::filesystem::path& folder)
 {
     const JobQuestion& job = question.job;
+    if (!question.topology.is_null())
+        return FirstCluster{{{}, question.topology}, {}};
     if (!job.topology.empty())
         return FirstCluster{source_from(job.topology, folder), {}};
     const int usual = usual_gpus_per_node(job.gpu);
@@ -53,6 +56,12 @@ Checked<FirstCluster> first_cluster(const FirstQuestion& question,
     return out;
 }
 
+Source model_source(const FirstQuestion& question, const std::filesystem::path& folder)
+{
+    return question.config.is_null() ? source_from(question.job.model, folder)
+                                     : Source{{}, question.config};
+}
+
 } // namespace
 
 tl::expected<StartingPoint, StartRefusal> first_scenario(const FirstQuestion& question,
@@ -61,11 +70,10 @@ tl::expected<StartingPoint, StartRefusal> first_scenario(const FirstQuestion& qu
 {
     StartRequest request;
     request.folder = folder;
-    request.model = question.config.is_null() ? source_from(question.job.model, folder)
-                                              : Source{{}, question.config};
+    request.model = model_source(question, folder);
     const Checked<FirstCluster> chosen = first_cluster(question, folder);
     if (!chosen)
-        return tl::unexpected(StartRefusal{chosen.error()});
+        return tl::unexpected(StartRefusal{chosen.error(), false, {}});
     request.topology = chosen->topology;
     if (question.sequence_length > 0)
         request.sequence_length = question.sequence_length;
@@ -77,6 +85,41 @@ tl::expected<StartingPoint, StartRefusal> first_scenario(const FirstQuestion& qu
         start->reasons.insert(start->reasons.begin(), chosen->reasons.begin(),
                               chosen->reasons.end());
     return start;
+}
+
+std::optional<SmallestCluster> smallest_cluster_for(const FirstQuestion& question,
+                                                    const StartRefusal& refusal,
+                                                    const std::filesystem::path& folder,
+                                                    Session& session, const WorkControl& work)
+{
+    const Checked<FirstCluster> chosen = first_cluster(question, folder);
+    if (!chosen || !refusal.too_large)
+        return std::nullopt;
+    Scenario scenario;
+    scenario.topology = chosen->topology;
+    Checked<ClusterKind> kind =
+        cluster_kind(scenario_in_memory(std::move(scenario), folder, "the new scenario"));
+    if (!kind)
+        return std::nullopt;
+    kind->nodes = static_cast<int>(kind->topology.find("nodes")->as_double()); // that it asks for
+    CapacityRequest request;
+    request.model = model_source(question, folder);
+    request.folder = folder;
+    if (question.sequence_length > 0)
+        request.sequence_length = question.sequence_length;
+    if (question.sequence_length > 0 && question.global_batch > 0) {
+        const double tokens = static_cast<double>(question.sequence_length) *
+                              static_cast<double>(question.global_batch);
+        request.batch = TokenRange{tokens, tokens};
+    }
+    request.headroom = 0; // as the last resort of a first scenario
+    request.work = work;
+    std::optional<Bytes> least;
+    if (refusal.least_memory > Bytes(0))
+        least = refusal.least_memory;
+    const std::optional<SizedCluster> sized =
+        smallest_cluster(request, std::move(*kind), least, session);
+    return sized ? std::optional(SmallestCluster{sized->nodes, sized->gpus}) : std::nullopt;
 }
 
 } // namespace trainyard

@@ -1,7 +1,10 @@
 #include "sim/api/layout_plan.h"
 
 #include "sim/api/cluster_plan.h"
+#include "sim/cost/kernel_time.h"
+#include "sim/report/flops.h"
 #include "sim/study/capacity/smallest_cluster.h"
+#include "sim/study/jobs/layout_text.h"
 #include "sim/study/problems.h"
 #include "sim/study/session.h"
 #include "sim/study/sweep_space.h"
@@ -27,6 +30,26 @@ WholeTrainingRequest on_all_devices(WholeTrainingRequest training, const SearchB
     return training;
 }
 
+Checked<WholeTraining> training_with(const Outcome& outcome, const LayoutTask& task)
+{
+    return whole_training(on_all_devices(with_step_of(outcome, task.training), task.base));
+}
+
+// Of each layout; one that never ends, for its failures, has none.
+void tell_trainings(const LayoutTask& task, const PlanOutcomes& outcomes, PlanReport& report)
+{
+    const auto tell = [&](PlanRow& row, const Outcome& outcome) {
+        if (const Checked<WholeTraining> whole = training_with(outcome, task))
+            row.training = *whole;
+    };
+    for (std::size_t i = 0; i < report.rows.size(); ++i)
+        tell(report.rows[i], outcomes.best[i]);
+    for (std::size_t i = 0; i < report.front.size(); ++i)
+        tell(report.front[i], outcomes.front[i]);
+    if (report.own)
+        tell(*report.own, *outcomes.own);
+}
+
 // Of nodes such as the scenario's, where there can be more or fewer of them.
 std::optional<SmallestFit> smallest_for(const LayoutTask& task, const std::vector<SweepAxis>& axes,
                                         const SearchResult& result, Session& session,
@@ -39,7 +62,7 @@ std::optional<SmallestFit> smallest_for(const LayoutTask& task, const std::vecto
     request.axes = axes;
     request.work = work;
     Checked<ClusterKind> kind = cluster_kind(task.asked);
-    if (!kind)
+    if (!kind || kind->nodes)
         return std::nullopt;
     kind->nodes = task.base.facts.devices / kind->gpus_per_node;
     const auto least =
@@ -113,13 +136,14 @@ Checked<PlanReport> layout_report(const LayoutTask& task, const std::vector<Swee
     if (result.front)
         outcomes.front = outcomes_of(*result.front, task.base, session);
     PlanReport report = plan_report(task.base, result, outcomes, task.request.headroom);
+    if (task.training.tokens > 0)
+        tell_trainings(task, outcomes, report);
     tell_changes_from(task.asked.scenario, task.base, report);
     report.tells_own = !context;
     if (result.best.empty() && result.open == 0)
         report.smallest = smallest_for(task, axes, result, session, work);
     if (task.training.tokens > 0 && !outcomes.best.empty()) {
-        const Checked<WholeTraining> whole = whole_training(
-            on_all_devices(with_step_of(outcomes.best.front(), task.training), task.base));
+        const Checked<WholeTraining> whole = training_with(outcomes.best.front(), task);
         if (!whole)
             return tl::unexpected(whole.error());
         report.training = training_report(*whole);
@@ -136,6 +160,49 @@ std::vector<PlannedScenario> planned_layouts(const SearchResult& result, const S
     return out;
 }
 
+std::vector<PlannedScenario> planned_front(const SearchResult& result, const SearchBase& base)
+{
+    std::vector<PlannedScenario> out;
+    if (result.front)
+        for (const FrontLayout& layout : result.front->layouts)
+            out.push_back({fmt::format("front-{}", out.size() + 1),
+                           kept_scenario(layout.choice, base), base.file.base});
+    return out;
+}
+
+LayoutNews news_of(const RankedLayout& best, const SearchBase& base)
+{
+    Scenario scenario = kept_scenario(best.choice, base);
+    scenario.strategy.dp = replicas_of(best.choice, base.facts);
+    Job job = base.parts.job;
+    job.training = scenario.training;
+    const Training& training = job.training;
+    const double sequence =
+        job.model.is_transformer() ? static_cast<double>(training.sequence_length) : 1;
+    const Device& device = base.parts.cost->profile().hardware.device;
+    LayoutNews news;
+    news.layout = described(scenario);
+    news.step_time = best.step_time;
+    news.work_per_s =
+        static_cast<double>(training.global_batch) * sequence / best.step_time.value();
+    news.mfu = flops_utilization(model_flops_per_step(job), best.step_time,
+                                 device.peak.at(executed_precision(training.precision, device)),
+                                 base.facts.devices);
+    return news;
+}
+
+Checked<LayoutAnswer> plan_layouts(const LayoutTask& task, const std::vector<SweepAxis>& axes,
+                                   Session& session)
+{
+    const SearchResult result = search(task.base, task.request, session);
+    Checked<PlanReport> report =
+        layout_report(task, axes, result, false, session, task.request.work);
+    if (!report)
+        return tl::unexpected(std::move(report.error()));
+    return LayoutAnswer{std::move(*report), planned_layouts(result, task.base),
+                        planned_front(result, task.base)};
+}
+
 Checked<LayoutAnswer> plan_layouts(const ScenarioFile& file, const LayoutQuestion& question,
                                    Session& session, const WorkControl& work,
                                    const WholeTrainingRequest& training)
@@ -145,11 +212,7 @@ Checked<LayoutAnswer> plan_layouts(const ScenarioFile& file, const LayoutQuestio
     if (!task)
         return tl::unexpected(std::move(task.error()));
     task->request.work = work;
-    const SearchResult result = search(task->base, task->request, session);
-    Checked<PlanReport> report = layout_report(*task, *axes, result, false, session, work);
-    if (!report)
-        return tl::unexpected(std::move(report.error()));
-    return LayoutAnswer{std::move(*report), planned_layouts(result, task->base)};
+    return plan_layouts(*task, *axes, session);
 }
 
 } // namespace trainyard

@@ -50,12 +50,28 @@ struct PlannedScenario {
 // Numbered as they are shown.
 std::vector<PlannedScenario> planned_layouts(const SearchResult& result, const SearchBase& base);
 
+std::vector<PlannedScenario> planned_front(const SearchResult& result, const SearchBase& base);
+
 struct LayoutAnswer {
     PlanReport report;
     std::vector<PlannedScenario> planned; // by row
+    std::vector<PlannedScenario> front;   // by row of the front
 };
 
-// Searches in one go, on all cores. Of cancelled work what was found.
+// The best of a search under way, for people.
+struct LayoutNews {
+    std::string layout; // in words
+    Seconds step_time;
+    double work_per_s = 0; // tokens, or samples of a model that has none
+    double mfu = 0;
+};
+LayoutNews news_of(const RankedLayout& best, const SearchBase& base);
+
+// Searches in one go. Of cancelled work what was found. `axes`: those of the question.
+Checked<LayoutAnswer> plan_layouts(const LayoutTask& task, const std::vector<SweepAxis>& axes,
+                                   Session& session);
+
+// The same for a scenario and a question.
 Checked<LayoutAnswer> plan_layouts(const ScenarioFile& file, const LayoutQuestion& question,
                                    Session& session, const WorkControl& work,
                                    const WholeTrainingRequest& training = {});

@@ -147,12 +147,17 @@ Checked<TraceAnswer> read_recorded_job(const TraceQuestion& question, Session& s
     return out;
 }
 
-Json to_json(const TraceAnswer& answer)
+Json run_document(const RunSummary& run, const SideBySide* beside)
 {
-    Json json = recorded_run_json(answer.run);
-    json["beside"] = answer.sides ? to_json(*answer.sides) : Json();
+    Json json = recorded_run_json(run);
+    json["beside"] = beside != nullptr ? to_json(*beside) : Json();
     json["source"] = fmt::format("imported by trainyard {}", version());
     return json;
+}
+
+Json to_json(const TraceAnswer& answer)
+{
+    return run_document(answer.run, answer.sides ? &*answer.sides : nullptr);
 }
 
 std::string report_text(const TraceAnswer& answer, std::size_t width)

@@ -28,7 +28,9 @@ struct TraceAnswer {
 Checked<TraceAnswer> read_recorded_job(const TraceQuestion& question, Session& session,
                                        const WorkControl& work);
 
-// The document that is written, and the report.
+// The document that is written, and the report. The first of what a recording says and what stands
+// beside it (null: nothing).
+Json run_document(const RunSummary& run, const SideBySide* beside);
 Json to_json(const TraceAnswer& answer);
 std::string report_text(const TraceAnswer& answer, std::size_t width = 100);
 // The same as one page that needs no network. Requires a question with `page`.

@@ -66,6 +66,32 @@ Problems lost_files(const std::vector<std::string>& outputs, const std::vector<s
     return problems;
 }
 
+Checked<Outcome> simulate_beside(const ScenarioFile& scenario, RunSummary& run,
+                                 const std::string& trace, Session& session,
+                                 const WorkControl& work)
+{
+    if (Problems problems = without_timeline(run, trace); !problems.empty())
+        return tl::unexpected(std::move(problems));
+    SimulateRequest request;
+    request.work = work;
+    Checked<Outcome> outcome = session.simulate(scenario, request);
+    if (!outcome)
+        return outcome;
+    if (std::optional<std::string> why = mismatch_of(run, *outcome))
+        return tl::unexpected(
+            Problems{{trace, 0, "", std::move(*why), "the scenario of the job that was recorded",
+                      Severity::error}});
+    if (!run.world)
+        run.assumed.push_back(fmt::format("recorded on {} ranks, as the scenario has: the trace "
+                                          "does not say",
+                                          outcome->engine.ranks));
+    if (std::none_of(run.transfers.begin(), run.transfers.end(),
+                     [](const TransferRow& row) { return row.expected.has_value(); }))
+        add_expected_rates(run, *outcome->topology, *outcome->cost);
+    request.record = default_trace_lanes(*outcome);
+    return session.simulate(scenario, request); // again: now it is known which lanes to record
+}
+
 Checked<TracedScenario> simulate_beside(const std::string& scenario,
                                         const std::vector<std::string>& changes, RunSummary& run,
                                         const std::string& trace, Session& session,
@@ -83,24 +109,7 @@ Checked<TracedScenario> simulate_beside(const std::string& scenario,
     Checked<ScenarioFile> file = read_scenario_file(scenario, overrides);
     if (!file)
         return tl::unexpected(file.error());
-    SimulateRequest request;
-    request.work = work;
-    Checked<Outcome> outcome = session.simulate(*file, request);
-    if (!outcome)
-        return tl::unexpected(outcome.error());
-    if (std::optional<std::string> why = mismatch_of(run, *outcome))
-        return tl::unexpected(
-            Problems{{trace, 0, "", std::move(*why), "the scenario of the job that was recorded",
-                      Severity::error}});
-    if (!run.world)
-        run.assumed.push_back(fmt::format("recorded on {} ranks, as the scenario has: the trace "
-                                          "does not say",
-                                          outcome->engine.ranks));
-    if (std::none_of(run.transfers.begin(), run.transfers.end(),
-                     [](const TransferRow& row) { return row.expected.has_value(); }))
-        add_expected_rates(run, *outcome->topology, *outcome->cost);
-    request.record = default_trace_lanes(*outcome);
-    outcome = session.simulate(*file, request); // again: now it is known which lanes to record
+    Checked<Outcome> outcome = simulate_beside(*file, run, trace, session, work);
     if (!outcome)
         return tl::unexpected(outcome.error());
     return TracedScenario{std::move(*file), std::move(*outcome)};

@@ -23,8 +23,13 @@ struct TracedScenario {
     Outcome outcome;
 };
 
-// Simulates the scenario with `changes` ("FIELD=VALUE"). What its constants expect of transfers is
-// added to `run`. Problems where it is not of the recorded job, located in `trace`.
+// Simulates the scenario, with records of the lanes of a trace. What its constants expect of
+// transfers is added to `run`. Problems where it is not of the recorded job, located in `trace`.
+Checked<Outcome> simulate_beside(const ScenarioFile& scenario, RunSummary& run,
+                                 const std::string& trace, Session& session,
+                                 const WorkControl& work);
+
+// The same of a file with `changes` ("FIELD=VALUE").
 Checked<TracedScenario> simulate_beside(const std::string& scenario,
                                         const std::vector<std::string>& changes, RunSummary& run,
                                         const std::string& trace, Session& session,

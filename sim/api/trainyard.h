@@ -14,6 +14,7 @@
 #include "sim/api/imported_job.h"
 #include "sim/api/layout_plan.h"
 #include "sim/api/memory_question.h"
+#include "sim/api/plan_export.h"
 #include "sim/api/recorded_job.h"
 #include "sim/api/scenarios.h"
 #include "sim/api/simulation.h"

@@ -15,6 +15,7 @@ namespace trainyard {
 struct InflatedFile::State {
     std::string name;
     gzFile file = nullptr;
+    std::uint64_t size = 0;
     ~State()
     {
         if (file != nullptr)
@@ -35,9 +36,24 @@ InflatedFile::InflatedFile(const std::filesystem::path& path) : state_(std::make
         throw WorldError{fmt::format("cannot read {}: {}", state_->name,
                                      std::strerror(errno == 0 ? ENOMEM : errno))};
     gzbuffer(state_->file, buffer);
+    if (std::filesystem::is_regular_file(path, ignored))
+        state_->size = std::filesystem::file_size(path, ignored);
+    if (ignored)
+        state_->size = 0;
 }
 
 InflatedFile::~InflatedFile() = default;
+
+std::uint64_t InflatedFile::taken() const
+{
+    const z_off_t at = gzoffset(state_->file);
+    return at > 0 ? static_cast<std::uint64_t>(at) : 0;
+}
+
+std::uint64_t InflatedFile::size() const
+{
+    return state_->size;
+}
 
 std::size_t InflatedFile::read(std::span<char> piece)
 {

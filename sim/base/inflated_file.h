@@ -23,6 +23,10 @@ public:
     // the packed data are damaged or cut.
     std::size_t read(std::span<char> piece);
 
+    // Bytes of the file itself: read so far, and in all. 0 where nobody knows, as of a pipe.
+    std::uint64_t taken() const;
+    std::uint64_t size() const;
+
     // Why the packed data end before their end; empty: they do not.
     const std::string& damage() const { return damage_; }
 

@@ -62,11 +62,11 @@ int plan_size(const PlanCommand& command)
                                            ? capacity_request(command.capacity, std::move(scenario))
                                            : tl::unexpected(axes.error());
     if (!request)
-        return refuse(request.error(), "nothing was run.");
+        return refuse(as_options(request.error(), command.capacity), "nothing was run.");
     request->axes = *axes;
     request->headroom = command.headroom / 100;
     request->threads = command.threads;
-    return run_capacity(std::move(*request), command.output);
+    return run_capacity(command.capacity, std::move(*request), command.output);
 }
 
 std::string text_of(const PlanReport& report, const LongestContext* context)
@@ -90,7 +90,7 @@ Checked<LayoutTask> task_of(const PlanCommand& command, int threads)
         return tl::unexpected(file.error());
     const Checked<WholeTrainingRequest> training = training_request(command.capacity);
     if (!training)
-        return tl::unexpected(training.error());
+        return tl::unexpected(as_options(training.error(), command.capacity));
     LayoutQuestion question = question_of(command);
     if (question.threads == 0)
         question.threads = threads;
@@ -189,7 +189,7 @@ int plan_context(const PlanCommand& command)
     const Checked<WholeTrainingRequest> training = training_request(command.capacity);
     Problems problems = file ? Problems{} : file.error();
     append(problems, axes ? Problems{} : axes.error());
-    append(problems, training ? Problems{} : training.error());
+    append(problems, training ? Problems{} : as_options(training.error(), command.capacity));
     if (!problems.empty())
         return refuse(problems, "nothing was run.");
     require_writable(command.output);

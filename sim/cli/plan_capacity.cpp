@@ -21,8 +21,8 @@ void add_capacity_options(CLI::App& app, CapacityQuestion& options)
     app.add_option("--model", options.model,
                    "in place of a scenario: a shipped model, or a config.json");
     app.add_option("--on", options.clusters,
-                   "clusters to plan: a GPU (h100), so many of them (256xh100), or a topology file "
-                   "whose nodes may be more")
+                   "clusters to plan: a GPU (h100), so many of them (256xh100), a topology file "
+                   "whose nodes may be more, or the scenario's (this)")
         ->delimiter(',')
         ->type_name("CLUSTER,...");
     app.add_option("--tokens", options.tokens, "to train on: 2T, 500B")->type_name("COUNT");
@@ -60,6 +60,34 @@ void add_capacity_options(CLI::App& app, CapacityQuestion& options)
 
 namespace {
 
+struct GivenOption {
+    std::string field; // of the question
+    std::string name;
+    std::string text; // empty: not given
+};
+
+std::vector<GivenOption> given_options(const CapacityQuestion& question)
+{
+    std::vector<GivenOption> out{
+        {"/model", "--model", question.model},
+        {"/tokens", "--tokens", question.tokens},
+        {"/within", "--within", question.within},
+        {"/budget", "--budget", question.budget},
+        {"/mtbf", "--mtbf", question.mtbf},
+        {"/checkpoint", "--checkpoint", question.checkpoint},
+        {"/batch", "--batch", question.batch},
+        {"/sequence_length", "--sequence-length", fmt::format("{}", question.sequence_length)},
+        {"/scaling", "--scaling", question.scaling},
+        {"/guide", "--guide", question.guide},
+        {"/clusters", "--on", ""},
+        {"/prices", "--price", ""}};
+    for (std::size_t i = 0; i < question.clusters.size(); ++i)
+        out.push_back({fmt::format("/clusters/{}", i), "--on", question.clusters[i]});
+    for (std::size_t i = 0; i < question.prices.size(); ++i)
+        out.push_back({fmt::format("/prices/{}", i), "--price", question.prices[i]});
+    return out;
+}
+
 PlanTexts texts_of(const PlanOutput& output, const CapacityRequest& request,
                    const CapacityPlan& plan, const CapacityReport& report)
 {
@@ -79,7 +107,22 @@ PlanTexts texts_of(const PlanOutput& output, const CapacityRequest& request,
 
 } // namespace
 
-int run_capacity(CapacityRequest request, const PlanOutput& output)
+Problems as_options(Problems problems, const CapacityQuestion& question)
+{
+    const std::vector<GivenOption> options = given_options(question);
+    for (Diagnostic& problem : problems) {
+        const auto option = std::ranges::find(options, problem.pointer, &GivenOption::field);
+        if (!problem.file.empty() || option == options.end())
+            continue;
+        problem.file =
+            option->text.empty() ? option->name : fmt::format("{} {}", option->name, option->text);
+        problem.pointer.clear();
+    }
+    return problems;
+}
+
+int run_capacity(const CapacityQuestion& question, CapacityRequest request,
+                 const PlanOutput& output)
 {
     if (!request.has_goal() && (!output.scenario.empty() || output.exports.is_used()))
         return refuse(one_problem("without a goal there is no best cluster to write",
@@ -95,7 +138,7 @@ int run_capacity(CapacityRequest request, const PlanOutput& output)
         answer = plan_clusters(request, session);
     }
     if (!answer)
-        return refuse(answer.error(), "nothing was run.");
+        return refuse(as_options(answer.error(), question), "nothing was run.");
     deliver(output, texts_of(output, request, answer->plan, answer->report));
     if (answer->interrupted())
         return interrupted_exit();

@@ -13,7 +13,11 @@ namespace trainyard {
 
 void add_capacity_options(CLI::App& app, CapacityQuestion& options);
 
+// Problems of the question's fields as those of the options that give them.
+Problems as_options(Problems problems, const CapacityQuestion& question);
+
 // Plans, prints and writes. Returns an ExitCode.
-int run_capacity(CapacityRequest request, const PlanOutput& output);
+int run_capacity(const CapacityQuestion& question, CapacityRequest request,
+                 const PlanOutput& output);
 
 } // namespace trainyard

@@ -4,6 +4,7 @@
 #include "sim/cli/terminal.h"
 #include "sim/study/problems.h"
 
+#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -48,7 +49,30 @@ Problems used_folder(const std::string& folder)
         "a folder that is new or empty");
 }
 
+std::vector<JobKind> kinds_of(const PlanExportOptions& options)
+{
+    std::vector<JobKind> kinds;
+    for (const std::string& name : options.kinds)
+        kinds.push_back(*from_name<JobKind>(name));
+    return kinds;
+}
+
 } // namespace
+
+void add_plan_export_options(CLI::App& app, PlanExportOptions& options)
+{
+    CLI::Option* const folder =
+        app.add_option("--export", options.folder,
+                       "write each layout that is shown into this folder, as a scenario")
+            ->type_name("FOLDER");
+    app.add_option("--export-as", options.kinds,
+                   "with --export, also settings of frameworks: megatron, deepspeed, torchtitan or "
+                   "torchrun")
+        ->delimiter(',')
+        ->check(check_job_kind)
+        ->needs(folder)
+        ->type_name("KIND,...");
+}
 
 Problems problems_of(const PlanOutput& output,
                      const std::vector<std::pair<std::string, std::string>>& read)
@@ -99,7 +123,7 @@ void deliver(const PlanOutput& output, const PlanTexts& texts)
     };
     if (output.exports.is_used() && !texts.planned.empty()) {
         const fs::path folder(output.exports.folder);
-        const ExportedPlan plan = exported_plan(output.exports, texts.planned);
+        const ExportedPlan plan = exported_plan(texts.planned, kinds_of(output.exports), folder);
         std::error_code ignored;
         if (!fs::exists(folder, ignored))
             files.add_folder(folder, plan.files);

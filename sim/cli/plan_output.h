@@ -2,9 +2,22 @@
 
 // What a plan prints and writes: all of it or, where something fails, nothing.
 
-#include "sim/cli/plan_export.h"
+#include "sim/api/plan_export.h"
+
+namespace CLI {
+class App;
+}
 
 namespace trainyard {
+
+struct PlanExportOptions {
+    std::string folder;             // empty: nothing is exported
+    std::vector<std::string> kinds; // of jobs
+
+    bool is_used() const { return !folder.empty(); }
+};
+
+void add_plan_export_options(CLI::App& app, PlanExportOptions& options);
 
 struct PlanOutput {
     std::string scenario; // file of the best; empty: none, as of the others

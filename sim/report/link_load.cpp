@@ -99,8 +99,8 @@ double LinkLoads::bytes(LinkId link, SimTime from, SimTime to) const
     return sum;
 }
 
-std::vector<double> LinkLoads::over_time(LinkId link, SimTime from, SimTime to,
-                                         std::size_t parts) const
+std::vector<double> LinkLoads::means_over(std::span<const Use> uses, SimTime from, SimTime to,
+                                          std::size_t parts) const
 {
     const auto edge = [&](std::size_t part) {
         const double share = static_cast<double>(part) / static_cast<double>(parts);
@@ -108,7 +108,7 @@ std::vector<double> LinkLoads::over_time(LinkId link, SimTime from, SimTime to,
                SimTime(static_cast<std::int64_t>(share * static_cast<double>((to - from).value())));
     };
     std::vector<double> means(parts);
-    for (const Use& use : profiles_[profile_of(link)]) {
+    for (const Use& use : uses) {
         double before = sources_[use.way].bytes_until(from);
         for (std::size_t part = 0; part < parts; ++part) {
             const double until = sources_[use.way].bytes_until(edge(part + 1));
@@ -120,6 +120,31 @@ std::vector<double> LinkLoads::over_time(LinkId link, SimTime from, SimTime to,
         if (const SimTime length = edge(part + 1) - edge(part); length > SimTime(0))
             means[part] /= to_seconds(length).value();
     return means;
+}
+
+std::vector<double> LinkLoads::over_time(LinkId link, SimTime from, SimTime to,
+                                         std::size_t parts) const
+{
+    return means_over(profiles_[profile_of(link)], from, to, parts);
+}
+
+std::vector<double> LinkLoads::weights(std::span<const double> links) const
+{
+    std::vector<double> weights(sources_.size());
+    for (std::size_t profile = 0; profile < profiles_.size(); ++profile)
+        for (const Use& use : profiles_[profile])
+            weights[use.way] += links[profile] * use.share;
+    return weights;
+}
+
+std::vector<double> LinkLoads::sum_over_time(std::span<const double> weights, SimTime from,
+                                             SimTime to, std::size_t parts) const
+{
+    std::vector<Use> uses;
+    for (std::size_t source = 0; source < weights.size(); ++source)
+        if (weights[source] != 0)
+            uses.push_back({static_cast<std::uint32_t>(source), weights[source]});
+    return means_over(uses, from, to, parts);
 }
 
 Bandwidth LinkLoads::highest(LinkId link, SimTime from, SimTime to) const

@@ -64,6 +64,12 @@ public:
     std::uint32_t profile_of(LinkId link) const { return profile_of_[link.value]; }
     std::size_t profile_count() const { return profiles_.size(); }
 
+    // What each source counts in a sum over links: `links` says how many of each profile.
+    std::vector<double> weights(std::span<const double> links) const;
+    // Mean of that sum over each of `parts` equal parts of the range.
+    std::vector<double> sum_over_time(std::span<const double> weights, SimTime from, SimTime to,
+                                      std::size_t parts) const;
+
     // Mean load of each of `parts` equal parts of the range.
     std::vector<double> over_time(LinkId link, SimTime from, SimTime to, std::size_t parts) const;
     double bytes(LinkId link, SimTime from, SimTime to) const;
@@ -117,6 +123,9 @@ private:
         bool operator==(const Use&) const = default;
     };
     class Builder;
+
+    std::vector<double> means_over(std::span<const Use> uses, SimTime from, SimTime to,
+                                   std::size_t parts) const;
 
     std::shared_ptr<const Outcome> outcome_;
     Neighbourhood near_;

@@ -59,10 +59,8 @@ std::string nvlink_text(const DeviceAttachment& device)
 std::string network_text(const TopologySummary& s)
 {
     const NodeNetwork& n = s.network;
-    const double per_gpu =
-        n.nics * n.nic_rate.value() / std::max(1, s.nodes_by_size.rbegin()->first);
     return fmt::format("{} ({}), {} x {} per node, {} per GPU{}{}", n.name, to_name(n.transport),
-                       n.nics, to_display(n.nic_rate), to_display(Bandwidth(per_gpu)),
+                       n.nics, to_display(n.nic_rate), to_display(s.network_rate_per_device()),
                        n.gpu_direct ? "" : ", copies through host memory",
                        n.in_network_reduction ? ", sums in the switches" : "");
 }
@@ -88,6 +86,12 @@ std::string fabric_rows(const TopologySummary& s)
 }
 
 } // namespace
+
+Bandwidth TopologySummary::network_rate_per_device() const
+{
+    return Bandwidth(network.nics * network.nic_rate.value() /
+                     std::max(1, nodes_by_size.rbegin()->first));
+}
 
 TopologySummary summarize(const Topology& topology)
 {

@@ -33,6 +33,9 @@ struct TopologySummary {
     std::vector<FabricLayer> layers;
     Bandwidth bisection; // one direction, between halves of whole NVLink domains
 
+    // Of a node's NICs, shared out over its devices; one direction.
+    Bandwidth network_rate_per_device() const;
+
     bool operator==(const TopologySummary&) const = default;
 };
 

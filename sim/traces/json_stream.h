@@ -41,6 +41,8 @@ private:
     void fill()
     {
         work_.check();
+        work_.report("reading the trace", static_cast<double>(file_.taken()),
+                     static_cast<double>(file_.size()));
         before_ += static_cast<std::uint64_t>(end_ - piece_.data());
         const std::size_t got = file_.read(piece_);
         at_ = piece_.data();

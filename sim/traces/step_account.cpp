@@ -23,6 +23,12 @@ public:
             roles_[group.name] = group.role;
     }
 
+    std::vector<StepPiece> pieces()
+    {
+        account();
+        return std::move(pieces_);
+    }
+
     StepAccount account()
     {
         account_.step = step_.length();
@@ -140,7 +146,7 @@ private:
             if (claim.order < best.order)
                 best = claim;
         }
-        account_.of(best.kind) += span.length();
+        put(span, best.kind);
         if (best.order == 0)
             account_.compute_busy += span.length();
         if (transfers)
@@ -150,15 +156,26 @@ private:
     void idle(const TraceSpan& span, std::size_t next)
     {
         if (!rank_.host_recorded) {
-            account_.gaps += span.length();
+            put(span, std::nullopt);
             return;
         }
         TraceTime issued = span.end; // nothing more: the host ends the step
         if (next < ops_.size())
             issued = rank_.ops[ops_[next]].issued.value_or(span.start);
-        const TraceTime host = std::clamp(issued, span.start, span.end) - span.start;
-        account_.of(TimeKind::host) += host;
-        account_.gaps += span.length() - host;
+        const TraceTime until = std::clamp(issued, span.start, span.end);
+        put({span.start, until}, TimeKind::host);
+        put({until, span.end}, std::nullopt);
+    }
+
+    void put(const TraceSpan& span, std::optional<TimeKind> kind)
+    {
+        if (span.length() <= TraceTime())
+            return;
+        (kind ? account_.of(*kind) : account_.gaps) += span.length();
+        if (!pieces_.empty() && pieces_.back().kind == kind)
+            pieces_.back().span.end = span.end;
+        else
+            pieces_.push_back({span, kind});
     }
 
     const JobTrace& job_;
@@ -171,6 +188,7 @@ private:
     std::size_t next_computing_ = 0;
     std::vector<std::size_t> running_;
     StepAccount account_;
+    std::vector<StepPiece> pieces_;
 };
 
 } // namespace
@@ -179,6 +197,12 @@ StepAccount step_account(const JobTrace& job, const std::vector<TransferMoving>&
                          std::size_t rank, const TraceSpan& step)
 {
     return StepWalk(job, times, rank, step).account();
+}
+
+std::vector<StepPiece> step_pieces(const JobTrace& job, const std::vector<TransferMoving>& times,
+                                   std::size_t rank, const TraceSpan& step)
+{
+    return StepWalk(job, times, rank, step).pieces();
 }
 
 } // namespace trainyard

@@ -21,11 +21,23 @@ struct StepAccount {
     TraceTime of(TimeKind kind) const { return time[static_cast<std::size_t>(kind)]; }
 };
 
+// A stretch of a step and what it counts as.
+struct StepPiece {
+    TraceSpan span;
+    std::optional<TimeKind> kind; // none: a gap
+
+    bool operator==(const StepPiece&) const = default;
+};
+
 // Whatever computes counts as its phase, copies within the device too; then transfers that move
 // data, by what their group is for; then those that wait (for another stage: bubble, else waiting);
 // then copies from and to the host. Where nothing runs, or nothing that ends before the next op
 // that computes begins, it is the host's time up to when it issued that.
 StepAccount step_account(const JobTrace& job, const std::vector<TransferMoving>& times,
                          std::size_t rank, const TraceSpan& step);
+
+// The same in time, without holes; neighbours differ.
+std::vector<StepPiece> step_pieces(const JobTrace& job, const std::vector<TransferMoving>& times,
+                                   std::size_t rank, const TraceSpan& step);
 
 } // namespace trainyard

@@ -53,8 +53,10 @@ public:
     }
     bool start_array(std::size_t) override
     {
-        if (depth_ == 1 && communicators_)
+        if (depth_ == 1 && communicators_) {
+            told_ = true;
             return tells(TraceForm::communicators);
+        }
         return depth_++ > 0; // a list of all is Kineto's oldest form
     }
     bool end_array() override { return --depth_ > 0; }
@@ -68,16 +70,21 @@ public:
             return true;
         any_member_ = true;
         communicators_ = is_number(name);
+        if (name == "format") // ours
+            return false;
+        told_ = name == "schema" || name == "workload_graph" || name == "traceEvents" ||
+                name == "schemaVersion";
         if (name == "schema" || name == "nodes")
             return tells(TraceForm::execution_calls);
         if (name == "workload_graph")
             return tells(TraceForm::execution_graph);
         if (name == "attr" || name == "version" || name == "id")
             return tells(TraceForm::execution_apart);
-        return name != "traceEvents" && name != "schemaVersion";
+        return !told_;
     }
 
     TraceForm form() const { return form_; }
+    bool told() const { return told_; } // by a member that no other file has
 
 private:
     bool tells(TraceForm form)
@@ -90,17 +97,28 @@ private:
     std::size_t depth_ = 0;
     bool any_member_ = false;
     bool communicators_ = false;
+    bool told_ = false;
 };
+
+bool begins_json_text(std::string_view begun)
+{
+    const std::size_t first = begun.find_first_not_of(" \t\r\n");
+    return first != begun.npos && (begun[first] == '{' || begun[first] == '[');
+}
+
+FirstMembers first_members(std::string_view begun)
+{
+    FirstMembers members;
+    nlohmann::json::sax_parse(begun.begin(), begun.end(), &members);
+    return members;
+}
 
 TraceForm form_of(std::string_view begun)
 {
-    const std::size_t first = begun.find_first_not_of(" \t\r\n");
-    if (first == begun.npos || (begun[first] != '{' && begun[first] != '['))
+    if (!begins_json_text(begun))
         return begins_as_execution_protobuf(begun) ? TraceForm::execution_protobuf
                                                    : TraceForm::kineto;
-    FirstMembers members;
-    nlohmann::json::sax_parse(begun.begin(), begun.end(), &members);
-    return members.form();
+    return first_members(begun).form();
 }
 
 Checked<ExecutionTrace> read_execution_trace(TraceBytes& bytes, const std::string& file,
@@ -150,14 +168,38 @@ Checked<std::vector<TraceGroup>> read_communicators(JsonStream& stream, const st
     return out;
 }
 
-// SQLite reads the file itself, not what is unpacked of it.
-Checked<TraceFile> read_database(const std::string& file, const WorkControl& work)
+// As it lies on the disk, which is not what is unpacked of it; nothing of pipes.
+bool lies_as(const std::string& file, std::string_view magic)
 {
-    std::string begun(sqlite_magic.size(), '\0');
+    std::string begun(magic.size(), '\0');
     std::error_code ignored;
     if (std::filesystem::is_regular_file(file, ignored))
         std::ifstream(file, std::ios::binary).read(begun.data(), std::ssize(begun));
-    if (begun != sqlite_magic)
+    return begun == magic;
+}
+
+// Text has no such bytes.
+bool is_binary(std::string_view begun)
+{
+    constexpr std::size_t looked_at = 64;
+    const std::string_view head = begun.substr(0, looked_at);
+    return std::any_of(head.begin(), head.end(), [](char c) {
+        return static_cast<unsigned char>(c) < ' ' && c != '\t' && c != '\r' && c != '\n';
+    });
+}
+
+// One object ends and the next begins, as in no other JSON.
+bool one_after_the_other(std::string_view begun)
+{
+    const std::size_t end = std::min(begun.find('}'), begun.size());
+    const std::size_t next = begun.find_first_not_of(" \t\r\n", end + 1);
+    return next < begun.size() && begun[next] == '{';
+}
+
+// SQLite reads the file itself, not what is unpacked of it.
+Checked<TraceFile> read_database(const std::string& file, const WorkControl& work)
+{
+    if (!lies_as(file, sqlite_magic))
         return tl::unexpected(Problems{{file, 0, "", "is a database, packed or in a pipe",
                                         "unpack it into a file first: gunzip", Severity::error}});
     Checked<std::vector<RankTrace>> ranks = read_nsight(file, work);
@@ -176,6 +218,23 @@ Problems taken_problems(Checked<T>& checked)
 }
 
 } // namespace
+
+bool begins_as_trace(const std::string& file)
+{
+    constexpr std::string_view gzip_magic = "\x1f\x8b";
+    if (lies_as(file, sqlite_magic))
+        return true;
+    const WorkControl work;
+    TraceBytes bytes(file, work);
+    const std::string_view begun = bytes.stream().begun();
+    if (lies_as(file, gzip_magic))
+        return begins_json_text(begun) || is_binary(begun);
+    if (!begins_json_text(begun))
+        return is_binary(begun) && begins_as_execution_protobuf(begun);
+    const FirstMembers members = first_members(begun);
+    return members.told() ||
+           (members.form() == TraceForm::execution_apart && one_after_the_other(begun));
+}
 
 Checked<TraceFile> read_trace_file(const std::string& file, const WorkControl& work)
 {

@@ -23,6 +23,7 @@ struct PlanRow : StepFigures {
     std::vector<Override> changes;    // from the scenario, as --set takes them
     Seconds bound;                    // that no simulation of it is below; 0: not known
     std::uint64_t input_hash = 0;
+    std::optional<WholeTraining> training; // with it, where it was asked for
     // Against the first row: the kind of time that most is lost in, and how much (mean of ranks).
     std::optional<TimeKind> loses_in;
     Seconds lost;

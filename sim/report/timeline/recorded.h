@@ -4,7 +4,9 @@
 
 #include "sim/study/outcome.h"
 
+#include <optional>
 #include <set>
+#include <string_view>
 
 namespace trainyard {
 
@@ -16,6 +18,33 @@ RecordRequest default_trace_lanes(const Outcome& outcome);
 
 // Of all lanes, where that is few ops: for pictures of a whole cluster. Else the lanes of a trace.
 RecordRequest picture_lanes(const Outcome& outcome, std::uint64_t most_ops = 400'000);
+
+// What a picture shows.
+enum class LanesOf : std::uint8_t {
+    usual,    // picture_lanes
+    stages,   // default_trace_lanes
+    dp_group, // the critical lane and those that it averages gradients with
+    ranks,    // those named
+    all       // as many as there may be ops of
+};
+
+struct LaneChoice {
+    LanesOf of = LanesOf::usual;
+    std::vector<RankId> ranks{}; // of LanesOf::ranks; those that the job does not have are left out
+
+    bool operator==(const LaneChoice&) const = default;
+};
+
+// Of a choice: as many as take a few hundred MB with their pictures.
+inline constexpr std::uint64_t most_chosen_ops = 2'000'000;
+
+// At most some `most_ops` ops of the last step, whole lanes of them, the lowest first; at least
+// one lane. Where the choice has none (no such rank, no data parallelism), the critical one.
+RecordRequest chosen_lanes(const Outcome& outcome, const LaneChoice& choice,
+                           std::uint64_t most_ops = most_chosen_ops);
+
+// "0-3, 8" as ranks, ascending, each once; none where it is anything else.
+std::optional<std::vector<RankId>> parse_ranks(std::string_view text);
 
 // How many ops these lanes have in a step.
 std::uint64_t ops_in_step(const Program& program, const Binding& binding,

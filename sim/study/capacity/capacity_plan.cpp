@@ -67,7 +67,14 @@ private:
         const auto place = std::ranges::lower_bound(answer_.sizes, nodes, {}, &SizedCluster::nodes);
         if (place != answer_.sizes.end() && place->nodes == nodes)
             return *place;
-        return *answer_.sizes.insert(place, sized_cluster(request_, answer_.kind, nodes, session_));
+        const CapacityListener& listener = request_.listener;
+        if (listener.begun)
+            listener.begun(answer_.kind, nodes);
+        const SizedCluster& sized =
+            *answer_.sizes.insert(place, sized_cluster(request_, answer_.kind, nodes, session_));
+        if (listener.ended)
+            listener.ended(answer_.kind, sized);
+        return sized;
     }
 
     bool meets(const SizedCluster& sized) const

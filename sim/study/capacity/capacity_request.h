@@ -20,11 +20,12 @@ struct ClusterKind {
     bool has_price() const { return prices.gpu_hour || prices.node_hour; }
 };
 
-// "h100", "256xh100" (so many GPUs), a topology file with "nodes", which lies in `folder`.
+// "h100", "256xh100" (so many GPUs), a topology file with "nodes", which lies in `folder`; one of a
+// single node that no fabric joins to others is taken as it is.
 // Problems: no such GPU or file, GPUs that are no whole nodes.
 Checked<ClusterKind> cluster_kind(const std::string& text, const std::filesystem::path& folder);
 
-// The cluster of a scenario, of any number of nodes.
+// The cluster of a scenario, likewise.
 Checked<ClusterKind> cluster_kind(const ScenarioFile& scenario);
 
 struct TokenRange {
@@ -35,6 +36,15 @@ struct TokenRange {
 struct GpuRange {
     int least = 1;
     int most = 1;
+};
+
+struct SizedCluster;
+
+// Told of a plan under way, in its thread but for `search`.
+struct CapacityListener {
+    std::function<void(const ClusterKind&, int nodes)> begun; // a size is looked at
+    std::function<void(const ClusterKind&, const SizedCluster&)> ended;
+    SearchListener search; // of the layouts of that size
 };
 
 struct CapacityRequest {
@@ -56,6 +66,7 @@ struct CapacityRequest {
     double tolerance = 0.02; // of a search (SearchRequest)
     int threads = 0;
     WorkControl work;
+    CapacityListener listener;
 
     // Else it is only asked how clusters scale, or for a guide.
     bool has_goal() const { return training.tokens > 0 || training.deadline || budget; }

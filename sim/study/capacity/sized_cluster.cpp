@@ -20,6 +20,11 @@ namespace trainyard {
 
 namespace {
 
+Problems of_question(std::string_view field, std::string message, std::string hint)
+{
+    return placed(one_problem(std::move(message), std::move(hint)), field);
+}
+
 tl::expected<Json, std::string> topology_of(const ClusterKind& kind, int nodes)
 {
     if (!kind.gpu.empty()) {
@@ -125,11 +130,12 @@ Checked<SearchSpace> space_of(const CapacityRequest& request, SearchBase& base)
         batches = fitted_batches(*request.batch, tokens_of_sequence(base.facts.model, training),
                                  base.facts.devices);
     if (batches.empty())
-        return tl::unexpected(one_problem(
+        return tl::unexpected(of_question(
+            "/batch",
             fmt::format("no number of sequences of {} tokens has {} to {} tokens",
                         training.sequence_length, to_display_count(request.batch->least),
                         to_display_count(request.batch->most)),
-            "--batch 4M..16M, or shorter sequences"));
+            "4M..16M, or shorter sequences"));
     training.global_batch = batches.back();
     SearchSpace space = usual_space(base.file.scenario, base.facts);
     space.global_batches = batches;
@@ -204,6 +210,7 @@ private:
         search_request.tolerance = request_.tolerance;
         search_request.threads = request_.threads;
         search_request.work = request_.work;
+        search_request.listener = request_.listener.search;
         SearchResult result = search(*base, search_request, session_);
         request_.work.check();
         sized_.points += result.points;
@@ -275,7 +282,7 @@ Problems problems_of(const CapacityRequest& request)
 {
     const bool priced = std::ranges::all_of(request.clusters, &ClusterKind::has_price);
     if (request.clusters.empty())
-        return one_problem("there is no cluster to plan", "--on h100, or 256xh100 of them");
+        return of_question("/clusters", "there is no cluster to plan", "h100, or 256xh100 of them");
     if (request.batch && std::ranges::any_of(request.axes, [](const SweepAxis& axis) {
             return axis.field == "training.global_batch";
         }))
@@ -284,30 +291,32 @@ Problems problems_of(const CapacityRequest& request)
     const bool about_cost =
         std::ranges::find(request.objectives, Objective::cost) != request.objectives.end();
     if (!priced && (request.budget || about_cost))
-        return one_problem(fmt::format("{} the price of every cluster; {}",
+        return of_question("/prices",
+                           fmt::format("{} the price of every cluster; {}",
                                        request.budget ? "a budget needs" : "a front of cost needs",
                                        unpriced_text(request)),
-                           "--price h100=2.5/h, or 2.5/h for all of them");
+                           "h100=2.5/h, or 2.5/h for all of them");
     if (!request.has_goal() && !request.scaling && !request.guide)
-        return one_problem(
-            "without tokens, a deadline and a budget there is no goal",
-            "--tokens 2T, or --within 30d for the most tokens by then; for the best step "
-            "alone a scenario (trainyard init)");
-    for (const auto& [option, range] :
-         {std::pair("--scaling", request.scaling), std::pair("--guide", request.guide)})
+        return of_question("/tokens", "without tokens, a deadline and a budget there is no goal",
+                           "2T; or a deadline (30d), for the most tokens by then; for the best "
+                           "step alone the layouts of a scenario");
+    for (const auto& [field, range] :
+         {std::pair("/scaling", request.scaling), std::pair("/guide", request.guide)})
         for (const ClusterKind& kind : request.clusters)
             if (range && sizes_within(range, kind).empty())
-                return one_problem(
-                    fmt::format("{}: no cluster of whole nodes of {} GPUs ({}) has {} to {}",
-                                option, kind.gpus_per_node, kind.name, range->least, range->most),
-                    fmt::format("{} {}..{}", option, kind.gpus_per_node, 16 * kind.gpus_per_node));
+                return of_question(
+                    field,
+                    fmt::format("no cluster of whole nodes of {} GPUs ({}) has {} to {}",
+                                kind.gpus_per_node, kind.name, range->least, range->most),
+                    fmt::format("{}..{}", kind.gpus_per_node, 16 * kind.gpus_per_node));
     if (request.batch && (request.batch->least <= 0 || request.batch->most < request.batch->least))
-        return one_problem(fmt::format("a batch of {} to {} tokens is no range",
+        return of_question("/batch",
+                           fmt::format("a batch of {} to {} tokens is no range",
                                        to_display_count(request.batch->least),
                                        to_display_count(request.batch->most)),
-                           "--batch 4M..16M");
+                           "4M..16M");
     if (request.training.deadline && request.training.deadline->value() <= 0)
-        return one_problem("no training ends at once", "--within 30d");
+        return of_question("/within", "no training ends at once", "30d");
     for (const ClusterKind& kind : request.clusters)
         if (Problems problems = problems_of(request, kind); !problems.empty())
             return problems;

@@ -6,7 +6,8 @@
 
 namespace trainyard {
 
-// Values that no cluster can have, and a goal that contradicts itself.
+// Values that no cluster can have, and a goal that contradicts itself; those of a text of a
+// CapacityQuestion (sim/api) point to its field.
 Problems problems_of(const CapacityRequest& request);
 
 // "b200 has no price"; empty where all have one.

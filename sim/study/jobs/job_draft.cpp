@@ -35,7 +35,9 @@ void JobDraft::remember(std::string_view place, const Origin& origin, const Json
     origins_[pointer_of(place)] = origin;
     const std::string text =
         value.is_string() ? value.as_string() : to_text(value, JsonStyle::compact);
-    add_note(notes.understood, fmt::format("{} -> {} {}", at_line(origin), place, text));
+    std::string note = fmt::format("{} -> {} {}", at_line(origin), place, text);
+    places[note] = pointer_of(place);
+    add_note(notes.understood, std::move(note));
 }
 
 void JobDraft::understand(const Origin& origin, std::string_view meaning)

@@ -56,6 +56,7 @@ public:
     std::vector<std::string> left_out; // parts of a script that were not read, with their lines
     JobSize size;
     ImportNotes notes;
+    std::map<std::string, std::string> places; // of notes that tell of a field: its pointer
     Problems problems;
 
     // Sets a field of the scenario: "strategy.tp" from --tensor-model-parallel-size.

@@ -174,7 +174,7 @@ Checked<ImportedJob> finished(JobContext& context, StageMemos& memos)
     Problems warnings = std::move(draft.problems);
     append(warnings, told(std::move(parts->warnings), context));
     return ImportedJob{std::move(*file), std::move(parts->job), std::move(draft.notes),
-                       std::move(warnings)};
+                       std::move(draft.places), std::move(warnings)};
 }
 
 } // namespace

@@ -35,6 +35,7 @@ struct ImportedJob {
     ScenarioFile scenario;
     Job job; // as it resolves on its topology
     ImportNotes notes;
+    std::map<std::string, std::string> places; // of notes that tell of a field: its pointer
     Problems warnings;
 };
 

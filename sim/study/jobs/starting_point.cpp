@@ -274,7 +274,7 @@ tl::expected<StartingPoint, NoLayout> quickest(const StartRequest& request, Sess
     const auto* model = std::get_if<Transformer>(&parts.model->architecture);
     Problems problems = starts.add_all(model, largest_domain(*parts.topology));
     if (!problems.empty())
-        return tl::unexpected(NoLayout{{std::move(problems), false}, {}});
+        return tl::unexpected(NoLayout{{std::move(problems), false, {}}, {}});
     for (const double headroom : {roomy, 0.0}) {
         const Found found = search_all(starts.all(), headroom, request, session);
         if (found.start == nullptr)
@@ -293,11 +293,13 @@ tl::expected<StartingPoint, NoLayout> quickest(const StartRequest& request, Sess
             batches = nearest_batches(start.space, start.base,
                                       device_memory(parts.cost->profile()).capacity, request.work);
     if (batches.empty())
-        return tl::unexpected(
-            NoLayout{{memory_problem(leanest, starts.all().front().base, device), true}, {}});
+        return tl::unexpected(NoLayout{{memory_problem(leanest, starts.all().front().base, device),
+                                        true, leanest.start != nullptr ? leanest.needed : Bytes(0)},
+                                       {}});
     return tl::unexpected(NoLayout{{batch_problem(first.scenario.training.global_batch,
                                                   starts.all().front().base.facts.devices, batches),
-                                    false},
+                                    false,
+                                    {}},
                                    batches});
 }
 
@@ -308,7 +310,7 @@ tl::expected<StartingPoint, StartRefusal> starting_point(const StartRequest& req
 {
     const Checked<Parts> parts = start_parts(request);
     if (!parts)
-        return tl::unexpected(StartRefusal{parts.error(), false});
+        return tl::unexpected(StartRefusal{parts.error(), false, {}});
     tl::expected<StartingPoint, NoLayout> start =
         quickest(request, session, *parts, first_training(request, *parts));
     if (!start && !request.global_batch && !start.error().batches.empty()) {

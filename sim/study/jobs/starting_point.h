@@ -25,6 +25,7 @@ struct StartingPoint {
 struct StartRefusal {
     Problems problems;
     bool too_large = false; // all is in order, but no layout fits into memory
+    Bytes least_memory;     // of a device, then: what the leanest layout needs; 0: there is none
 };
 
 // Searches the layouts of Megatron-Core with its distributed optimizer and the schedules that it

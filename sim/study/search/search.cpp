@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <chrono>
 #include <limits>
 #include <mutex>
 #include <numeric>
@@ -159,9 +160,24 @@ private:
         request_.work.check();
         Verdict verdict = verdict_of(i);
         const std::lock_guard lock(mutex_);
+        simulated_ += verdict.time < endless ? 1 : 0;
         if (verdict.kind != Verdict::Kind::found)
             verdicts_[i] = std::move(verdict);
         report_progress(i);
+        tell_listener();
+    }
+
+    // Requires the lock.
+    void tell_listener()
+    {
+        using Clock = std::chrono::steady_clock;
+        constexpr std::chrono::milliseconds between(1000 / 30 + 1);
+        const Clock::time_point now = Clock::now();
+        if (!request_.listener || (told_ != Clock::time_point() && now - told_ < between))
+            return;
+        told_ = now;
+        request_.listener({request_.space.points(), layouts_.size(), simulated_,
+                           best_.empty() ? std::nullopt : std::optional(best_.front().layout)});
     }
 
     // By places in the order: those whose bound is not below the last of the best cost nothing.
@@ -239,6 +255,8 @@ private:
     std::vector<Verdict> verdicts_;
     std::vector<Entry> best_;
     std::ptrdiff_t furthest_ = 0; // place in the order that somebody is at
+    std::uint64_t simulated_ = 0;
+    std::chrono::steady_clock::time_point told_; // when the listener was
     std::mutex mutex_;
 };
 
@@ -345,6 +363,9 @@ SearchResult best_of(PossibleLayouts possible, const SearchBase& base, const Sea
     if (possible.whole)
         best.run();
     best.report(result);
+    if (request.listener)
+        request.listener({result.points, result.possible, result.simulated,
+                          result.best.empty() ? std::nullopt : std::optional(result.best.front())});
     if (request.front)
         result.front = possible.whole ? layout_front(possible.layouts, room_of(base, request),
                                                      request.work, points)

@@ -11,6 +11,21 @@ namespace trainyard {
 
 class Session;
 
+struct RankedLayout {
+    LayoutChoice choice;
+    Seconds step_time;
+    Seconds bound;
+};
+
+// How far a search under way has come.
+struct SearchNews {
+    std::uint64_t points = 0;         // of the space
+    std::uint64_t possible = 0;       // of those, with room for them by their bounds
+    std::uint64_t simulated = 0;      // of those, so far
+    std::optional<RankedLayout> best; // so far
+};
+using SearchListener = std::function<void(const SearchNews&)>;
+
 struct SearchRequest {
     SearchSpace space;
     std::size_t top = 10;   // layouts that differ in their sizes (tp, cp, pp, ep, etp, zero, batch)
@@ -19,12 +34,9 @@ struct SearchRequest {
     double tolerance = 0;   // a layout that saves no more than this share of a step may be missed
     int threads = 0;        // 0: as many as the machine runs at once
     WorkControl work = {};  // counts points; a cancelled search keeps what it found
-};
-
-struct RankedLayout {
-    LayoutChoice choice;
-    Seconds step_time;
-    Seconds bound;
+    // Told by any thread, one call at a time, at most thirty times a second, and in the end of what
+    // was found.
+    SearchListener listener = {};
 };
 
 struct SearchResult {

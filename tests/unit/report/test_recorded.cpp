@@ -3,6 +3,9 @@
 #include "tests/catch.h"
 #include "tests/unit/report/small_outcome.h"
 
+#include <algorithm>
+#include <numeric>
+
 using namespace trainyard;
 using namespace trainyard::test;
 
@@ -69,6 +72,38 @@ TEST_CASE("a small trace shows the critical rank and then the lowest, at least o
     CHECK(representative_ranks(outcome, 29) == std::vector{RankId{2}, RankId{0}});
     CHECK(representative_ranks(outcome, 3) == std::vector{RankId{2}});
     CHECK(representative_ranks(small_outcome()).empty());
+}
+
+TEST_CASE("the lanes that are recorded can be chosen, as many as there may be ops of")
+{
+    const Outcome outcome = small_outcome();
+    const auto recorded = [&](const LaneChoice& choice, std::uint64_t most = 1'000'000) {
+        const RecordRequest request = chosen_lanes(outcome, choice, most);
+        std::vector<std::uint32_t> lanes;
+        for (std::size_t i = 0; i < outcome.binding->lanes.size(); ++i)
+            if (request.lane(make_id<LaneId>(i)))
+                lanes.push_back(static_cast<std::uint32_t>(i));
+        return lanes;
+    };
+    std::vector<std::uint32_t> all(outcome.binding->lanes.size());
+    std::iota(all.begin(), all.end(), 0U);
+    CHECK(recorded({LanesOf::all}) == all);
+    CHECK(recorded({LanesOf::all}, 1) == std::vector{0U});
+    CHECK(recorded({LanesOf::ranks, {RankId{1}, RankId{2}}}) == std::vector{1U, 2U});
+    // No such rank: the critical one.
+    CHECK(recorded({LanesOf::ranks, {RankId{4000}}}) ==
+          std::vector{outcome.result->critical_lane.value});
+    CHECK(recorded({LanesOf::stages}) != all);
+    const std::vector<std::uint32_t> group = recorded({LanesOf::dp_group});
+    CHECK(std::ranges::count(group, outcome.result->critical_lane.value) == 1);
+}
+
+TEST_CASE("ranks are read as numbers and ranges of them")
+{
+    CHECK(parse_ranks("0-2, 8,1") == std::vector{RankId{0}, RankId{1}, RankId{2}, RankId{8}});
+    CHECK(parse_ranks(" 7 ") == std::vector{RankId{7}});
+    for (const char* const wrong : {"", "a", "3-1", "1-", "1,", "1 2", "-1", "0-4000000000"})
+        CHECK_FALSE(parse_ranks(wrong));
 }
 
 TEST_CASE("a small job is recorded whole for pictures, a large one as for a trace")

@@ -329,6 +329,32 @@ TEST_CASE("a search that is cancelled says how much quicker a layout may be that
         CHECK(whole.best.front().step_time >= result.best.front().step_time * (1 - result.gap()));
 }
 
+TEST_CASE("a search tells of more and more layouts and of a best that only gets better")
+{
+    const SearchBase base = base_of({"llama3-8b-h100-8.json", {}, {}});
+    SearchRequest request{.space = usual_space(base.file.scenario, base.facts), .threads = 2};
+    std::vector<SearchNews> told; // one call at a time: no lock is needed
+    request.listener = [&](const SearchNews& news) { told.push_back(news); };
+    Session session;
+    const SearchResult result = search(base, request, session);
+    REQUIRE(told.size() >= 2);
+    for (std::size_t i = 1; i + 1 < told.size(); ++i) {
+        CHECK(told[i].simulated >= told[i - 1].simulated);
+        if (told[i - 1].best) {
+            REQUIRE(told[i].best);
+            CHECK(per_sequence(told[i].best->step_time, told[i].best->choice) <=
+                  per_sequence(told[i - 1].best->step_time, told[i - 1].best->choice));
+        }
+    }
+    // In the end what was found.
+    CHECK(told.back().points == result.points);
+    CHECK(told.back().possible == result.possible);
+    CHECK(told.back().simulated == result.simulated);
+    REQUIRE(told.back().best);
+    CHECK(told.back().best->choice == result.best.front().choice);
+    CHECK(told.back().best->step_time == result.best.front().step_time);
+}
+
 TEST_CASE("a search that is cancelled at once leaves every point open")
 {
     const SearchBase base = base_of({"llama3-8b-h100-8.json", {}, {}});

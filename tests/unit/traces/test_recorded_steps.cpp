@@ -96,6 +96,17 @@ TEST_CASE("a step's time goes to phases, transfers, the host and gaps, and adds 
     for (const TraceTime time : account.time)
         sum += time;
     CHECK(sum == account.step);
+    // The same piece by piece: one behind the other, and each kind as long as above.
+    StepAccount pieced;
+    TraceTime at = rank.steps.front().span.start;
+    for (const StepPiece& piece : step_pieces(job, times[0], 0, rank.steps.front().span)) {
+        CHECK(piece.span.start == at);
+        at = piece.span.end;
+        (piece.kind ? pieced.of(*piece.kind) : pieced.gaps) += piece.span.length();
+    }
+    CHECK(at == rank.steps.front().span.end);
+    CHECK(pieced.time == account.time);
+    CHECK(pieced.gaps == account.gaps);
 }
 
 TEST_CASE("a transfer that outlasts the next kernel's start holds nothing up: the host is late")

@@ -306,3 +306,45 @@ TEST_CASE("where more is better a front keeps the most: memory that stays free")
     CHECK(front.places.front() == ClusterFront::Place{0, 0});
     CHECK(front.places.size() == (free_of(1) > free_of(0) ? 2 : 1));
 }
+
+TEST_CASE("a plan tells of each size as it begins and ends, in between of its layouts")
+{
+    CapacityRequest request = small_request({"16xh100", "8xa100"});
+    std::vector<std::string> told;
+    request.listener.begun = [&](const ClusterKind& kind, int nodes) {
+        told.push_back("begun " + kind.name + " " + std::to_string(nodes));
+    };
+    request.listener.ended = [&](const ClusterKind& kind, const SizedCluster& sized) {
+        told.push_back("ended " + kind.name + " " + std::to_string(sized.nodes));
+    };
+    std::size_t layouts = 0;
+    request.listener.search = [&](const SearchNews& news) { layouts += news.best ? 1 : 0; };
+    planned(request);
+    CHECK(told ==
+          std::vector<std::string>{"begun h100 2", "ended h100 2", "begun a100 1", "ended a100 1"});
+    CHECK(layouts >= 2); // each size has one in the end
+}
+
+TEST_CASE("what contradicts itself in a question points to its text")
+{
+    CapacityRequest request = small_request({"h100"});
+    const auto pointer = [](const CapacityRequest& asked) {
+        const Problems problems = problems_of(asked);
+        REQUIRE(problems.size() == 1);
+        CHECK(problems.front().file.empty());
+        return problems.front().pointer;
+    };
+    request.batch = TokenRange{4e6, 1e6};
+    CHECK(pointer(request) == "/batch");
+    request.batch.reset();
+    request.training.deadline = Seconds(0);
+    CHECK(pointer(request) == "/within");
+    request.training.deadline.reset();
+    request.training.tokens = 0;
+    CHECK(pointer(request) == "/tokens");
+    request.budget = 1e6;
+    request.clusters.front().prices = {};
+    CHECK(pointer(request) == "/prices");
+    request.clusters.clear();
+    CHECK(pointer(request) == "/clusters");
+}

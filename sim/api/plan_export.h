@@ -4,21 +4,9 @@
 
 #include "sim/api/layout_plan.h"
 #include "sim/base/files.h"
-
-namespace CLI {
-class App;
-}
+#include "sim/study/jobs/job_export.h"
 
 namespace trainyard {
-
-struct PlanExportOptions {
-    std::string folder;             // empty: nothing is exported
-    std::vector<std::string> kinds; // of jobs
-
-    bool is_used() const { return !folder.empty(); }
-};
-
-void add_plan_export_options(CLI::App& app, PlanExportOptions& options);
 
 struct ExportedPlan {
     std::vector<FilesTogether::Named> files; // of the folder
@@ -27,7 +15,7 @@ struct ExportedPlan {
 
 // NAME.json and, for each kind of jobs, NAME-KIND.sh (or .json, .toml): settings that would run
 // another layout are left out.
-ExportedPlan exported_plan(const PlanExportOptions& options,
-                           const std::vector<PlannedScenario>& planned);
+ExportedPlan exported_plan(const std::vector<PlannedScenario>& planned,
+                           const std::vector<JobKind>& kinds, const std::filesystem::path& folder);
 
 } // namespace trainyard

@@ -1,10 +1,7 @@
-#include "sim/cli/plan_export.h"
+#include "sim/api/plan_export.h"
 
 #include "sim/api/scenarios.h"
-#include "sim/cli/job_files.h"
-#include "sim/study/jobs/job_export.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
@@ -47,34 +44,18 @@ std::string why_not(const JobExport& job)
 
 } // namespace
 
-void add_plan_export_options(CLI::App& app, PlanExportOptions& options)
-{
-    CLI::Option* const folder =
-        app.add_option("--export", options.folder,
-                       "write each layout that is shown into this folder, as a scenario")
-            ->type_name("FOLDER");
-    app.add_option("--export-as", options.kinds,
-                   "with --export, also settings of frameworks: megatron, deepspeed, torchtitan or "
-                   "torchrun")
-        ->delimiter(',')
-        ->check(check_job_kind)
-        ->needs(folder)
-        ->type_name("KIND,...");
-}
-
-ExportedPlan exported_plan(const PlanExportOptions& options,
-                           const std::vector<PlannedScenario>& planned)
+ExportedPlan exported_plan(const std::vector<PlannedScenario>& planned,
+                           const std::vector<JobKind>& kinds, const std::filesystem::path& folder)
 {
     ExportedPlan out;
     Unsaid unsaid;
     StageMemos memos;
-    const std::filesystem::path folder(options.folder);
     for (const PlannedScenario& layout : planned) {
         const std::string scenario = layout.name + ".json";
         out.files.push_back(
             {scenario, scenario_text(layout.scenario, layout.base, (folder / scenario).string())});
-        for (const std::string& name : options.kinds) {
-            const JobKind kind = *from_name<JobKind>(name);
+        for (const JobKind kind : kinds) {
+            const std::string name(to_name(kind));
             const Checked<JobExport> job = export_job(
                 kind, scenario_in_memory(layout.scenario, layout.base, layout.name), memos);
             if (!job)

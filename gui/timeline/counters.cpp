@@ -1,0 +1,219 @@
+#include "gui/timeline/counters.h"
+
+#include "gui/breakdown/memory_columns.h"
+#include "sim/base/units.h"
+#include "sim/report/figures.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace trainyard::gui {
+
+namespace {
+
+LinkKind link_kind_of(CounterKind kind)
+{
+    return kind == CounterKind::nvlink ? LinkKind::nvlink : LinkKind::nic;
+}
+
+double highest_of(const std::vector<double>& values)
+{
+    return values.empty() ? 0 : *std::ranges::max_element(values);
+}
+
+// Rows of streams that compute, of the first run.
+std::vector<std::uint32_t> compute_rows(const TimelineModel& model)
+{
+    std::vector<std::uint32_t> rows;
+    const auto& streams = model.runs.front()->graph.program().streams;
+    for (const Track& track : model.data.tracks)
+        if (track.kind == TrackKind::stream && track.run == 0 && track.row != nothing &&
+            streams[track.stream.value].kind == StreamKind::compute)
+            rows.push_back(track.row);
+    return rows;
+}
+
+} // namespace
+
+std::string_view title_of(CounterKind kind)
+{
+    switch (kind) {
+    case CounterKind::memory:
+        return "memory";
+    case CounterKind::compute:
+        return "compute use";
+    case CounterKind::nvlink:
+        return "NVLink";
+    case CounterKind::nic:
+        break;
+    }
+    return "NICs";
+}
+
+std::optional<double> CounterSeries::at(SimTime time) const
+{
+    if (values.empty() || time < range.from || time >= range.to)
+        return std::nullopt;
+    const double share = as_double(time - range.from) / as_double(range.length());
+    const auto part = static_cast<std::size_t>(share * static_cast<double>(values.size()));
+    return values[std::min(part, values.size() - 1)];
+}
+
+std::string value_text(const CounterSeries& series, double value)
+{
+    switch (series.kind) {
+    case CounterKind::memory:
+        return to_display(Bytes(static_cast<std::uint64_t>(std::max(0.0, value))));
+    case CounterKind::compute:
+        return percent(value);
+    case CounterKind::nvlink:
+    case CounterKind::nic:
+        break;
+    }
+    const std::string rate = to_display(Bandwidth(value));
+    return series.most > 0 ? fmt::format("{}, {}", rate, percent(value / series.most)) : rate;
+}
+
+std::string sum_text(const CounterSeries& series)
+{
+    if (series.values.empty())
+        return "counting ...";
+    if (series.kind == CounterKind::memory)
+        return "peak " + value_text(series, highest_of(series.values));
+    const double sum = std::accumulate(series.values.begin(), series.values.end(), 0.0);
+    return "mean " + value_text(series, sum / static_cast<double>(
+                                                  std::max<std::size_t>(1, series.values.size())));
+}
+
+CounterSource::CounterSource(std::shared_ptr<const TimelineModel> model)
+    : model_(std::move(model)),
+      outcome_(model_->runs.empty() ? nullptr : model_->runs.front()->outcome)
+{}
+
+std::vector<CounterSeries> CounterSource::series(const CounterRequest& request,
+                                                 const WorkControl& work)
+{
+    std::vector<CounterSeries> all;
+    for (const CounterKind kind : request.kinds) {
+        work.check();
+        if (outcome_ == nullptr)
+            break;
+        std::optional<CounterSeries> one;
+        if (kind == CounterKind::memory)
+            one = memory(request);
+        else if (kind == CounterKind::compute)
+            one = compute(request, work);
+        else
+            one = links(request, kind, work);
+        if (!one)
+            continue;
+        one->kind = kind;
+        one->range = request.range;
+        all.push_back(std::move(*one));
+    }
+    return all;
+}
+
+LaneId CounterSource::lane_for(std::optional<RankId> rank) const
+{
+    const TimelineData& data = model_->data;
+    const auto shown = [&](LaneId lane) {
+        return std::ranges::any_of(data.tracks, [&](const Track& track) {
+            return track.kind == TrackKind::rank && track.run == 0 && track.lane == lane;
+        });
+    };
+    const auto& lanes = outcome_->binding->lane_of;
+    if (rank && rank->value < lanes.size() && shown(lanes[rank->value]))
+        return lanes[rank->value];
+    if (shown(outcome_->result->critical_lane))
+        return outcome_->result->critical_lane;
+    const auto first = std::ranges::find(data.tracks, TrackKind::rank, &Track::kind);
+    return first == data.tracks.end() ? outcome_->result->critical_lane : first->lane;
+}
+
+std::optional<CounterSeries> CounterSource::memory(const CounterRequest& request)
+{
+    const LaneId lane = lane_for(request.rank);
+    auto found = curves_.find(lane);
+    if (found == curves_.end())
+        found = curves_.emplace(lane, memory_curve(*outcome_, lane)).first;
+    const MemoryCurve& curve = found->second;
+    if (curve.points.empty())
+        return std::nullopt;
+    CounterSeries series;
+    series.name = fmt::format("memory, rank {}", outcome_->binding->lanes[lane.value].rank.value);
+    for (const HeldBytes& held :
+         columns_of(curve, request.range.from, request.range.to, request.parts))
+        series.values.push_back(static_cast<double>(held.bytes));
+    series.most = static_cast<double>(outcome_->memory.capacity.value());
+    // A device without limit, or one that is far from full, keeps the curve in sight.
+    series.top = std::max(1.0, static_cast<double>(curve.points[curve.peak].bytes));
+    if (series.most < 8 * series.top)
+        series.top = std::max(series.top, series.most);
+    return series;
+}
+
+std::optional<CounterSeries> CounterSource::compute(const CounterRequest& request,
+                                                    const WorkControl& work)
+{
+    const std::vector<std::uint32_t> rows = compute_rows(*model_);
+    if (rows.empty())
+        return std::nullopt;
+    std::vector<std::uint64_t> busy(request.parts, 0);
+    std::vector<Bucket> cells(request.parts);
+    for (const std::uint32_t row : rows) {
+        work.check();
+        fill_cells(model_->data, model_->data.rows[row], model_->pyramids[row], request.range,
+                   cells);
+        for (std::size_t i = 0; i < cells.size(); ++i)
+            busy[i] += cells[i].busy;
+    }
+    CounterSeries series;
+    series.name = rows.size() == 1 ? std::string("compute use")
+                                   : fmt::format("compute use, mean of {} ranks", rows.size());
+    for (const std::uint64_t sum : busy)
+        series.values.push_back(static_cast<double>(sum) / static_cast<double>(rows.size()) /
+                                full_bucket);
+    return series;
+}
+
+const CounterSource::LinkSums& CounterSource::sums_of(CounterKind kind, const WorkControl& work)
+{
+    if (loads_ == nullptr)
+        loads_ = std::make_unique<const LinkLoads>(outcome_, work);
+    const auto [at, fresh] = sums_.try_emplace(kind);
+    if (!fresh)
+        return at->second;
+    LinkSums& sums = at->second;
+    std::vector<double> links(loads_->profile_count());
+    const Topology& topology = *outcome_->topology;
+    for (std::size_t i = 0; i < topology.link_count(); ++i) {
+        const auto id = make_id<LinkId>(i);
+        const Link link = topology.link(id);
+        if (link.kind != link_kind_of(kind))
+            continue;
+        sums.capacity += link.capacity.value();
+        links[loads_->profile_of(id)] += 1;
+    }
+    sums.weights = loads_->weights(links);
+    return sums;
+}
+
+std::optional<CounterSeries> CounterSource::links(const CounterRequest& request, CounterKind kind,
+                                                  const WorkControl& work)
+{
+    const LinkSums& sums = sums_of(kind, work);
+    if (sums.capacity <= 0)
+        return std::nullopt;
+    CounterSeries series;
+    series.name = fmt::format("{}, all links", title_of(kind));
+    series.most = sums.capacity;
+    series.values =
+        loads_->sum_over_time(sums.weights, request.range.from, request.range.to, request.parts);
+    series.top = std::max(1.0, highest_of(series.values));
+    return series;
+}
+
+} // namespace trainyard::gui
