@@ -109,7 +109,8 @@ void TestJourneys::theCheaperOfTwoClustersIsFound()
     QVERIFY(open_first(clicks));
     const auto& entries = planner().plan()->entries;
     const PlanEntry& cheapest = *std::ranges::min_element(entries, {}, &PlanEntry::cost);
-    QCOMPARE(window_->workspace().run()->summary.gpus, static_cast<int>(*cheapest.gpus));
+    QCOMPARE(window_->workspace().run()->outcome->topology->device_count(),
+             static_cast<int>(*cheapest.gpus)); // the layout may leave some idle
     QVERIFY2(clicks.count() <= 12, qPrintable(QString::number(clicks.count())));
 }
 
