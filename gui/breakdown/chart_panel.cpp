@@ -135,21 +135,7 @@ void ChartPanel::paint_to(QPainter& painter, const QSize& size)
 
 void ChartPanel::put_legend_below()
 {
-    QCPLegend* const legend = chart_->legend;
-    auto* const below = new QCPLayoutGrid;
-    chart_->plotLayout()->addElement(chart_->plotLayout()->rowCount(), 0, below);
-    below->addElement(0, 0, legend);
-    chart_->plotLayout()->setRowStretchFactor(chart_->plotLayout()->rowCount() - 1, 0.001);
-    below->setMargins(QMargins());
-    legend->setVisible(true);
-    legend->setFillOrder(QCPLegend::foColumnsFirst);
-    legend->setBorderPen(Qt::NoPen);
-    legend->setBrush(Qt::NoBrush);
-    legend->setMargins(QMargins(4, 0, 4, 2));
-    legend->setRowSpacing(0);
-    legend->setColumnSpacing(8);
-    const int height = fontMetrics().height();
-    legend->setIconSize(height, height * 2 / 3);
+    chart_->put_legend_below();
 }
 
 void ChartPanel::fit_legend(int width)

@@ -49,7 +49,9 @@ PlanChart::PlanChart(QString key, QString title, QWidget* parent)
     chart_->setFocusPolicy(Qt::StrongFocus);
     chart_->setAccessibleName(title_);
     chart_->installEventFilter(this);
-    chart_->legend->setVisible(true);
+    chart_->put_legend_below();
+    connect(chart_, &QCustomPlot::beforeReplot, this,
+            [this] { Chart::fit_legend(*chart_->legend, chart_->width()); });
     connect(chart_, &Chart::themed, this, &PlanChart::colour);
 }
 

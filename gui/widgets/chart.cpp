@@ -126,6 +126,24 @@ void Chart::apply_theme()
     replot(rpQueuedReplot);
 }
 
+void Chart::put_legend_below()
+{
+    auto* const below = new QCPLayoutGrid;
+    plotLayout()->addElement(plotLayout()->rowCount(), 0, below);
+    below->addElement(0, 0, legend);
+    plotLayout()->setRowStretchFactor(plotLayout()->rowCount() - 1, 0.001);
+    below->setMargins(QMargins());
+    legend->setVisible(true);
+    legend->setFillOrder(QCPLegend::foColumnsFirst);
+    legend->setBorderPen(Qt::NoPen);
+    legend->setBrush(Qt::NoBrush);
+    legend->setMargins(QMargins(4, 0, 4, 2));
+    legend->setRowSpacing(0);
+    legend->setColumnSpacing(8);
+    const int height = fontMetrics().height();
+    legend->setIconSize(height, height * 2 / 3);
+}
+
 void Chart::fit_legend(QCPLegend& legend, int width)
 {
     const QFontMetrics metrics(legend.font());

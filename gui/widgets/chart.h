@@ -15,6 +15,8 @@ public:
     // As it is seen, at any size.
     void paint_chart(QPainter& painter, const QSize& size);
 
+    // Out of the picture, where it covers nothing.
+    void put_legend_below();
     // As many columns as there is room for.
     static void fit_legend(QCPLegend& legend, int width);
 
