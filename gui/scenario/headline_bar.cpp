@@ -162,14 +162,26 @@ void HeadlineBar::show_title()
     colour_text(settings_, colours.quiet);
 }
 
-void HeadlineBar::show_chips()
+// Made anew only where they differ: style sheets take their time.
+void HeadlineBar::set_chips(const std::vector<StatusChip>& chips)
 {
+    if (chips == shown_chips_)
+        return;
+    shown_chips_ = chips;
     while (QLayoutItem* const item = chips_->takeAt(0)) {
         delete item->widget();
         delete item;
     }
-    if (workspace_.run() == nullptr)
+    for (const StatusChip& chip : chips)
+        chips_->addWidget(chip_label(chip, palette()));
+}
+
+void HeadlineBar::show_chips()
+{
+    if (workspace_.run() == nullptr) {
+        set_chips({});
         return;
+    }
     std::vector<StatusChip> chips = chips_of(*workspace_.run());
     if (!workspace_.current())
         chips.insert(chips.begin(),
@@ -185,8 +197,7 @@ void HeadlineBar::show_chips()
                  ? tr("Changes are against the pinned baseline (Run > Forget the baseline).")
                  : tr("Changes are against the run before the last change; Run > Pin as baseline "
                       "keeps one.")});
-    for (const StatusChip& chip : chips)
-        chips_->addWidget(chip_label(chip, palette()));
+    set_chips(chips);
 }
 
 void HeadlineBar::show_state()
@@ -248,8 +259,10 @@ void HeadlineBar::resizeEvent(QResizeEvent* event)
 
 void HeadlineBar::changeEvent(QEvent* event)
 {
-    if (event->type() == QEvent::PaletteChange)
+    if (event->type() == QEvent::PaletteChange) {
+        shown_chips_.clear(); // in other colours
         follow();
+    }
     QFrame::changeEvent(event);
 }
 

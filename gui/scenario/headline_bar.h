@@ -35,6 +35,7 @@ private:
     void show_now();
     void show_title();
     void show_chips();
+    void set_chips(const std::vector<StatusChip>& chips);
     void show_state();
     void write_state();
     bool is_current() const;
@@ -46,6 +47,7 @@ private:
     QLabel* title_;
     ElidedLabel* settings_;
     QBoxLayout* chips_;
+    std::vector<StatusChip> shown_chips_;
     std::vector<HeadlineCard*> cards_;
     QLabel* state_;
     QTimer* late_; // a run that takes long enough for its absence to be seen

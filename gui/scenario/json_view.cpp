@@ -104,11 +104,18 @@ void JsonView::revert()
     mark_problems();
 }
 
-// What is being typed stays until it is applied or forgotten.
+// What is being typed stays until it is applied or forgotten. Out of sight nothing is written: no
+// slider waits for it.
 void JsonView::follow_document()
 {
-    if (!editor_->document()->isModified())
+    if (isVisible() && !editor_->document()->isModified())
         revert();
+}
+
+void JsonView::showEvent(QShowEvent* event)
+{
+    QWidget::showEvent(event);
+    follow_document();
 }
 
 void JsonView::follow_text()
@@ -158,7 +165,7 @@ void JsonView::go_to(const std::string& pointer)
 
 void JsonView::mark_problems()
 {
-    if (editor_->document()->isModified())
+    if (!isVisible() || editor_->document()->isModified())
         return;
     QList<QTextEdit::ExtraSelection> marks;
     for (const Diagnostic& problem : workspace_.problems()) {
