@@ -34,6 +34,7 @@ QImage example_picture(const std::string& file, const PictureStyle& style, const
     const ClusterPicture picture = picture_of(std::move(cluster), work);
     QImage image(style.size * style.scale, QImage::Format_ARGB32_Premultiplied);
     image.setDevicePixelRatio(style.scale);
+    image.fill(Qt::transparent);
     QPainter painter(&image);
     painter.setFont(style.font);
     paint_sketch(painter, picture, style.size, style.palette, SketchDetail::brief);

@@ -96,7 +96,9 @@ QWidget* StartPage::make_examples()
         auto* const button = new QCommandLinkButton(example.title, example.says);
         button->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
         button->setIconSize(example_size);
-        button->setIcon(QPixmap(example_size)); // until it is drawn
+        QPixmap blank(example_size); // until it is drawn
+        blank.fill(Qt::transparent);
+        button->setIcon(blank);
         button->setFixedHeight(example_size.height() + 16);
         connect(button, &QCommandLinkButton::clicked, this,
                 [this, file = example.file] { emit chosen(file); });

@@ -49,7 +49,7 @@ void show_view(MainWindow& window, const std::string& file, const QString& key)
 
 std::vector<State> states(const std::vector<QString>& views)
 {
-    std::vector<State> all{{"start", [](MainWindow&) {}}};
+    std::vector<State> all{{"start", [](MainWindow&) {}, false}}; // its examples are being drawn
     for (const QString& key : views)
         for (const auto& [size, file] : {std::pair("usual", usual), std::pair("huge", huge)})
             all.push_back(
