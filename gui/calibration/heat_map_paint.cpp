@@ -94,7 +94,8 @@ void HeatMap::paint_cells(QPainter& painter, const QRectF& area, const QPalette&
     // Frames last: neighbours do not cover them.
     for (const auto& [pair, share] : slow_) {
         const QRectF rect = rect_of({pair.from, pair.to}, area).adjusted(0, 0, -gap, -gap);
-        QColor ink = ink_on(scale_colour(this->share(value({pair.from, pair.to}).value_or(least_))));
+        QColor ink =
+            ink_on(scale_colour(this->share(value({pair.from, pair.to}).value_or(least_))));
         ink.setAlpha(70);
         painter.fillRect(rect, hatch(ink));
         const double width = std::clamp(rect.height() / 12, 1.5, 3.0);

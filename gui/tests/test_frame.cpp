@@ -189,8 +189,7 @@ void TestFrame::theHeadlineIsReachedByKeyboard()
     window_->workspace().set_price({2.0, "USD"});
     int cards = 0;
     auto* const bar = window_->findChild<HeadlineBar*>(); // its line of advice has buttons, too
-    for (QWidget* const card :
-         bar->findChildren<QWidget*>(QString(), Qt::FindDirectChildrenOnly)) {
+    for (QWidget* const card : bar->findChildren<QWidget*>(QString(), Qt::FindDirectChildrenOnly)) {
         if ((card->focusPolicy() & Qt::TabFocus) == 0)
             continue;
         ++cards;

@@ -142,7 +142,8 @@ TEST_CASE("traces are known by their beginnings, packed or not, and nothing else
         return opened && std::get_if<OpenedTraces>(&*opened) != nullptr;
     };
     for (const char* name : {"rank0.json", "report.sqlite", "graph.0.et", "graph.0.json",
-                             "execution0.json", "execution_1.0.1.json", "jsonizer.json"}) {
+                             "execution0.json", "execution_1.0.1.json", "jsonizer.json"})
+    {
         INFO(name);
         CHECK(is_traces(data_folder + "traces/" + name));
     }
@@ -155,7 +156,8 @@ TEST_CASE("traces are known by their beginnings, packed or not, and nothing else
     for (const std::string& file :
          {journal.string(), std::string("scenarios/llama3-8b-h100-8.json"),
           std::string("topologies/h100-1x4.json"), std::string("README.md"),
-          data_folder + "nccl_logs/h100_1x8_allreduce_dgxc.txt"}) {
+          data_folder + "nccl_logs/h100_1x8_allreduce_dgxc.txt"})
+    {
         INFO(file);
         CHECK_FALSE(is_traces(file));
     }
