@@ -1,6 +1,7 @@
 #include "gui/breakdown/icicle_panel.h"
 
 #include "gui/timeline/colours.h"
+#include "gui/timeline/run_timeline.h"
 #include "gui/widgets/theme.h"
 #include "sim/base/units.h"
 #include "sim/report/figures.h"
@@ -20,22 +21,6 @@ constexpr double margin = 6;        // pixels around the picture
 // Of the picture's height, by level: what is narrow is high, for names that run downwards.
 constexpr std::array<double, icicle_levels> level_tops{0, 0.1, 0.2, 0.5};
 constexpr std::array<double, icicle_levels> level_heights{0.1, 0.1, 0.3, 0.5};
-
-// With the ops of the same choice of ranks; simulated again where it has none.
-std::shared_ptr<const Outcome> with_ops(const RunView& run, const LaneChoice& lanes,
-                                        Session& session, const WorkControl& work)
-{
-    if (run.recorded && run.lanes == lanes)
-        return run.outcome;
-    SimulateRequest request;
-    request.memory = AllocatorView::fullest_stage;
-    request.record = chosen_lanes(*run.outcome, lanes);
-    request.work = work;
-    Checked<Outcome> outcome = session.simulate(*run.file, request);
-    if (!outcome) // it was simulated before, without records
-        throw WorldError{render(outcome.error(), "")};
-    return std::make_shared<const Outcome>(std::move(*outcome));
-}
 
 QString level_text(IcicleLevel level)
 {
@@ -125,7 +110,8 @@ void IciclePanel::request(const std::shared_ptr<const RunView>& run,
                     const WorkControl& work) -> BackgroundTask::Answer {
         std::vector<IciclePart> parts = make_icicle(*run->outcome, of);
         if (baseline)
-            compare(parts, make_icicle(*with_ops(*baseline, run->lanes, session, work), of));
+            compare(parts,
+                    make_icicle(*recorded_outcome(*baseline, run->lanes, session, work), of));
         return [this, run, parts = std::move(parts)] { take(run, parts); };
     });
 }

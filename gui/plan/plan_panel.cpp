@@ -3,6 +3,7 @@
 #include "gui/model/qt_text.h"
 #include "gui/plan/plan_form.h"
 #include "gui/widgets/elided.h"
+#include "gui/widgets/table_part.h"
 
 #include <QLabel>
 #include <QProgressBar>
@@ -24,19 +25,6 @@ constexpr int looked_at_every_ms = 100;
 } // namespace
 
 PlanPanel::~PlanPanel() = default;
-
-void LeftOutPanel::paint_to(QPainter& painter, const QSize& size)
-{
-    if (data_.rows.empty())
-        paint_message(painter, size, tr("Nothing was left out."), palette());
-    else
-        paint_table(painter, size, data_, palette());
-}
-
-void LeftOutPanel::show_data(TableData data)
-{
-    data_ = std::move(data);
-}
 
 std::vector<Panel*> PlanPanel::parts()
 {

@@ -22,25 +22,7 @@ namespace trainyard::gui {
 
 class ElidedLabel;
 class PlanForm;
-class TableModel;
-
-// What was left out, or not looked at, and why: a list that is exported by itself.
-class LeftOutPanel : public Panel {
-    Q_OBJECT
-
-public:
-    using Panel::Panel;
-
-    QString key() const override { return QStringLiteral("plan-left-out"); }
-    QString title() const override { return tr("What the plan left out"); }
-    void paint_to(QPainter& painter, const QSize& size) override;
-    TableData table() const override { return data_; }
-
-    void show_data(TableData data);
-
-private:
-    TableData data_;
-};
+class TablePart;
 
 class PlanPanel : public Panel {
     Q_OBJECT
@@ -122,7 +104,7 @@ private:
     PlanRows* rows_;
     PlanChart* first_;
     PlanChart* second_;
-    LeftOutPanel* left_out_;
+    TablePart* left_out_; // or not looked at, and why
     QPushButton* start_;
     QToolButton* cancel_;
     QToolButton* show_form_;
@@ -132,7 +114,6 @@ private:
     QLabel* verdicts_;
     QTabWidget* tabs_;
     QTableView* view_;
-    QTableView* left_out_view_;
     QTimer* check_timer_;
     bool picking_ = false;
     BackgroundTask check_task_;

@@ -4,7 +4,7 @@
 #include "gui/plan/plan_panel.h"
 #include "gui/widgets/elided.h"
 #include "gui/widgets/plain_table.h"
-#include "gui/widgets/table_dialog.h"
+#include "gui/widgets/table_part.h"
 #include "sim/study/problems.h"
 
 #include <QHBoxLayout>
@@ -55,10 +55,9 @@ PlanPanel::PlanPanel(Workspace& workspace, QWidget* parent)
       rows_(new PlanRows(this)),
       first_(new PlanChart(QStringLiteral("plan-chart"), tr("Plan"))),
       second_(new PlanChart(QStringLiteral("plan-cost"), tr("Cost of the plan"))),
-      left_out_(new LeftOutPanel(this)),
+      left_out_(new TablePart(QStringLiteral("plan-left-out"), tr("What the plan left out"))),
       check_timer_(new QTimer(this))
 {
-    left_out_->hide();
     auto* const column = new QVBoxLayout(this);
     column->setContentsMargins(4, 2, 4, 4);
     column->setSpacing(2);
@@ -152,13 +151,12 @@ QWidget* PlanPanel::make_rows()
     view_->horizontalHeader()->setStretchLastSection(true);
     view_->setContextMenuPolicy(Qt::CustomContextMenu);
     view_->installEventFilter(this);
-    left_out_view_ = plain_table(left_out_->title());
-    left_out_view_->horizontalHeader()->setStretchLastSection(true);
+    left_out_->view().horizontalHeader()->setStretchLastSection(true);
     tabs_ = new QTabWidget;
     tabs_->setDocumentMode(true);
     tabs_->addTab(view_, QString());
     tabs_->addTab(scrolled(verdicts_), tr("Why"));
-    tabs_->addTab(left_out_view_, QString());
+    tabs_->addTab(left_out_, QString());
     return tabs_;
 }
 
@@ -228,10 +226,7 @@ void PlanPanel::show_answer()
             left_out.rows.push_back({QString::number(one.layouts), one.reason});
     tabs_->setTabText(2, tr("Left out (%1)").arg(left_out.rows.size()));
     tabs_->setTabVisible(2, !left_out.rows.empty());
-    left_out_->show_data(left_out);
-    QAbstractItemModel* const before = left_out_view_->model();
-    left_out_view_->setModel(new TableModel(std::move(left_out), this));
-    delete before;
+    left_out_->set_table(std::move(left_out));
     // The first sentence beside the headline is what answers a comparison.
     QString headline = nothing;
     QStringList why;
@@ -253,7 +248,7 @@ void PlanPanel::fit_columns()
     const int most = fontMetrics().averageCharWidth() * 60;
     for (int column = 0; column < rows_->columnCount(); ++column)
         view_->setColumnWidth(column, std::min(view_->columnWidth(column) + 6, most));
-    left_out_view_->resizeColumnsToContents();
+    left_out_->view().resizeColumnsToContents();
 }
 
 } // namespace trainyard::gui

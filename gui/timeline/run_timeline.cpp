@@ -4,11 +4,8 @@
 
 namespace trainyard::gui {
 
-namespace {
-
-// The run with records of those lanes.
-std::shared_ptr<const Outcome> recorded(const RunView& run, const LaneChoice& lanes,
-                                        Session& session, const WorkControl& work)
+std::shared_ptr<const Outcome> recorded_outcome(const RunView& run, const LaneChoice& lanes,
+                                                Session& session, const WorkControl& work)
 {
     if (run.recorded && run.lanes == lanes)
         return run.outcome;
@@ -22,15 +19,13 @@ std::shared_ptr<const Outcome> recorded(const RunView& run, const LaneChoice& la
     return std::make_shared<const Outcome>(std::move(*outcome));
 }
 
-} // namespace
-
 std::shared_ptr<const TimelineModel> timeline_of(const RunView& run, const RunView* compared,
                                                  LaneOrder order, Session& session,
                                                  const WorkControl& work)
 {
     std::vector outcomes{run.outcome};
     if (compared != nullptr)
-        outcomes.push_back(recorded(*compared, run.lanes, session, work));
+        outcomes.push_back(recorded_outcome(*compared, run.lanes, session, work));
     return std::make_shared<const TimelineModel>(outcomes, work, order);
 }
 
