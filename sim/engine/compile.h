@@ -102,12 +102,23 @@ struct Seam {
         std::uint32_t position = 0; // of the first op behind the seam
         std::uint32_t ops = 0;      // of one repetition
     };
+    // Transfers of a channel before the repetitions that must go alike, before the seam, and before
+    // the end of the one behind it.
+    struct Transfers {
+        std::uint32_t first = 0;
+        std::uint32_t seam = 0;
+        std::uint32_t last = 0;
+    };
     Omission left_out;
-    std::vector<Stream> streams; // as LaneKind::streams
-    std::uint32_t segment = 0;   // that the host is in
-    SimTime issue{};             // what the host takes for a repetition in which it does not stop
-    bool host_stops = false;     // it stops in every repetition
-    bool complete = true;        // no op waits for one that is left out and has no like
+    std::vector<Stream> streams;        // as LaneKind::streams
+    std::vector<Transfers> collectives; // by GroupSlot: what each adds to those of its communicator
+    std::vector<Transfers> parts;       // by pipe of the kind
+    std::uint32_t segment = 0;          // that the host is in
+    SimTime issue{};         // what the host takes for a repetition in which it does not stop
+    bool host_stops = false; // it stops in every repetition
+    // No op waits for one that is left out and has no like, and none behind the seam for one of the
+    // repetitions before it that must go alike, but in place of its like.
+    bool complete = true;
 };
 
 struct LaneKind {

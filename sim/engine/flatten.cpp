@@ -1,6 +1,10 @@
 #include "sim/engine/flatten.h"
 
+#include "sim/engine/block_outline.h"
+
 #include <algorithm>
+#include <iterator>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -21,16 +25,16 @@ public:
     Flattener(const Program& program, const CostTable& costs, RoleId role,
               const SlotAliases& aliases, const Omission& omission)
         : program_(program),
-          costs_(costs),
           role_(program.roles[role.value]),
           aliases_(aliases),
-          omission_(omission)
+          omission_(omission),
+          outlines_(program, costs)
     {
         flat_.kind.role = role;
         flat_.kind.collectives_per_step.resize(program.groups.size());
-        outlines_.resize(program.blocks.size());
         last_in_step_.resize(role_.event_count);
         recorded_.resize(role_.event_count);
+        recorders_.resize(role_.event_count);
     }
 
     FlatRole flatten() &&
@@ -38,31 +42,19 @@ public:
         lay_out_streams();
         find_last_records();
         for_each_use(role_, omission_, [&](std::uint32_t number) {
-            if (omission_.times > 0 && number + omission_.period == omission_.from)
-                open_seam();
-            if (begins_behind_seam(number))
-                close_seam();
-            const BlockUse& use = role_.order[number];
-            const Block& block = program_.blocks[use.block.value];
-            const std::vector<FlatOp>& flat = outline_of(use.block).flat;
-            for (std::size_t i = 0; i < block.ops.size(); ++i)
-                add(use, block.ops[i], flat[i]);
+            if (omission_.times > 0)
+                reach(number);
+            add(number);
         });
         finish();
         return std::move(flat_);
     }
 
 private:
-    // What a block adds to the streams, the same wherever it is used.
-    struct Outline {
-        struct Record {
-            LocalEvent event;
-            StreamId stream;
-            std::uint32_t position; // among the block's ops of that stream
-        };
-        std::vector<std::uint32_t> counts; // ops, by StreamId; empty: not known yet
-        std::vector<Record> records;
-        std::vector<FlatOp> flat; // its ops, but for what depends on the use
+    // What recorded an event last.
+    struct Recorder {
+        std::uint32_t use = std::numeric_limits<std::uint32_t>::max();
+        LocalEvent event{};
     };
 
     bool begins_behind_seam(std::uint32_t use) const
@@ -76,11 +68,12 @@ private:
         const std::vector<std::optional<Place>> before = places;
         const std::uint32_t to = omission_.to();
         const std::uint32_t near = std::min(alike_before_seam, omission_.times) * omission_.period;
-        const auto event_of = [&](std::uint32_t use, const Outline::Record& record) {
+        const auto event_of = [&](std::uint32_t use, const BlockOutline::Record& record) {
             return role_event(role_.order[use], record.event).value;
         };
         for (std::uint32_t use = omission_.from; use < to; ++use)
-            for (const Outline::Record& record : outline_of(role_.order[use].block).records) {
+            for (const BlockOutline::Record& record : outlines_.of(role_.order[use].block).records)
+            {
                 std::optional<Place>& place = places[event_of(use, record)];
                 if (use + near < to) {
                     place = Place{.left_out = true};
@@ -89,6 +82,32 @@ private:
                 place = before[event_of(use - omission_.uses(), record)];
                 place->carried_over = true;
             }
+    }
+
+    // Before a use is added.
+    void reach(std::uint32_t number)
+    {
+        const std::uint32_t period = omission_.period;
+        if (number + alike_before_seam * period == omission_.from)
+            count_transfers(&Seam::Transfers::first);
+        if (number + period == omission_.from)
+            open_seam();
+        if (number == omission_.to())
+            close_seam();
+        if (number == omission_.to() + period)
+            count_transfers(&Seam::Transfers::last);
+    }
+
+    void count_transfers(std::uint32_t Seam::Transfers::*until)
+    {
+        const auto count = [&](const std::vector<std::uint32_t>& from,
+                               std::vector<Seam::Transfers>& to) {
+            to.resize(from.size());
+            for (std::size_t i = 0; i < from.size(); ++i)
+                to[i].*until = from[i];
+        };
+        count(flat_.kind.collectives_per_step, flat_.kind.seam.collectives);
+        count(flat_.kind.parts_per_step, flat_.kind.seam.parts);
     }
 
     void open_seam()
@@ -110,37 +129,8 @@ private:
         for (std::size_t s = 0; s < next_.size(); ++s)
             seam.streams[s] = {next_[s], next_[s] - seam.streams[s].position};
         carry_over(recorded_);
-    }
-
-    const Outline& outline_of(BlockId block)
-    {
-        Outline& outline = outlines_[block.value];
-        if (!outline.counts.empty())
-            return outline;
-        outline.counts.resize(program_.streams.size());
-        for (const Op& op : program_.blocks[block.value].ops) {
-            const std::uint32_t position = outline.counts[op.stream.value]++;
-            if (op.record.valid())
-                outline.records.push_back({op.record, op.stream, position});
-            outline.flat.push_back(without_use(op));
-        }
-        return outline;
-    }
-
-    FlatOp without_use(const Op& op) const
-    {
-        FlatOp flat;
-        flat.kind = op.kind;
-        flat.phase = program_.labels[op.label.value].phase;
-        flat.cost = op.cost;
-        flat.label = op.label;
-        flat.kernels = op.kernels;
-        flat.group = op.group;
-        flat.scale = op.scale;
-        flat.part_count = op.kind == OpKind::exchange ? op.part_count : 0;
-        if (op.kind != OpKind::collective && op.kind != OpKind::exchange)
-            flat.duration = costs_.compute[op.cost.value];
-        return flat;
+        count_transfers(&Seam::Transfers::seam);
+        behind_seam_ = true;
     }
 
     // Dense streams in the order of their ids; only those that the role uses.
@@ -151,7 +141,7 @@ private:
         std::size_t parts = 0;
         for_each_use(role_, omission_, [&](std::uint32_t number) {
             const BlockUse& use = role_.order[number];
-            const std::vector<std::uint32_t>& of_block = outline_of(use.block).counts;
+            const std::vector<std::uint32_t>& of_block = outlines_.of(use.block).counts;
             for (std::size_t s = 0; s < counts.size(); ++s)
                 counts[s] += of_block[s];
             waits += program_.blocks[use.block.value].waits.size();
@@ -187,8 +177,8 @@ private:
             if (begins_behind_seam(number))
                 carry_over(last_in_step_);
             const BlockUse& use = role_.order[number];
-            const Outline& outline = outline_of(use.block);
-            for (const Outline::Record& record : outline.records)
+            const BlockOutline& outline = outlines_.of(use.block);
+            for (const BlockOutline::Record& record : outline.records)
                 last_in_step_[role_event(use, record.event).value] =
                     Place{dense_[record.stream.value], next[record.stream.value] + record.position};
             for (std::size_t s = 0; s < next.size(); ++s)
@@ -196,52 +186,98 @@ private:
         });
     }
 
-    void add(const BlockUse& use, const Op& op, const FlatOp& outline)
+    void add(std::uint32_t number)
     {
-        const std::uint8_t stream = dense_[op.stream.value];
-        const std::uint32_t position = next_[stream]++;
-        FlatOp& flat = flat_.kind.ops[flat_.kind.streams[stream].op_first + position];
-        flat = outline;
-        flat.order = order_++;
-        flat.micro_batch = use.micro_batch;
-        flat.layer = use.layer;
-        add_waits(use, op, stream, flat);
-        add_kind(use, op, flat);
-        issue(op, stream, flat);
-        if (op.record.valid())
-            recorded_[role_event(use, op.record).value] = Place{stream, position};
+        const BlockUse& use = role_.order[number];
+        const BlockOutline& outline = outlines_.placed(use.block, dense_);
+        const bool distinct = events_distinct(use, number, outline);
+        const std::uint32_t segment = flat_.kind.host.barriers;
+        for (const BlockOutline::PlacedOp& op : outline.ops) {
+            const std::uint32_t position = next_[op.stream] + op.position;
+            FlatOp& flat = flat_.kind.ops[flat_.kind.streams[op.stream].op_first + position];
+            flat = op.flat;
+            flat.order = order_++;
+            flat.micro_batch = use.micro_batch;
+            flat.layer = use.layer;
+            if (flat.by_itself)
+                flat.first_input = !std::exchange(input_seen_, true);
+            else {
+                if (flat.segment == 0)
+                    flat.issue_offset += host_clock_;
+                flat.segment += segment;
+            }
+            add_waits(use, outline, op, distinct, flat);
+            if (flat.kind == OpKind::collective)
+                flat.ordinal = flat_.kind.collectives_per_step[aliases_.groups[flat.group.value]]++;
+            else if (flat.kind == OpKind::exchange)
+                add_parts(use, flat);
+            if (op.record.valid())
+                recorded_[role_event(use, op.record).value] = Place{op.stream, position};
+        }
+        for (const std::uint8_t stream : outline.streams)
+            next_[stream] += outline.counts[flat_.kind.streams[stream].id.value];
+        flat_.kind.host.barriers += static_cast<std::uint32_t>(outline.barriers.size());
+        std::ranges::copy(outline.barriers, std::back_inserter(flat_.kind.host.barrier_streams));
+        host_clock_ = (outline.barriers.empty() ? host_clock_ : SimTime(0)) + outline.issue;
+    }
+
+    // Whether all that the block records goes to events of the role's of their own.
+    bool events_distinct(const BlockUse& use, std::uint32_t number, const BlockOutline& outline)
+    {
+        for (const BlockOutline::Record& record : outline.records) {
+            Recorder& last = recorders_[role_event(use, record.event).value];
+            if (last.use == number && last.event != record.event)
+                return false;
+            last = {number, record.event};
+        }
+        return true;
     }
 
     // An earlier op of the same stream has finished anyway.
-    void add_waits(const BlockUse& use, const Op& op, std::uint8_t stream, FlatOp& flat)
+    void add_waits(const BlockUse& use, const BlockOutline& outline,
+                   const BlockOutline::PlacedOp& op, bool distinct, FlatOp& flat)
     {
-        const Block& block = program_.blocks[use.block.value];
-        flat.wait_first = static_cast<std::uint32_t>(flat_.kind.waits.size());
-        for (std::size_t i = 0; i < op.wait_count; ++i) {
-            const EventId event = role_event(use, block.waits[op.wait_first + i]);
+        std::vector<StepWait>& waits = flat_.kind.waits;
+        const std::size_t first = waits.size();
+        for (std::uint32_t w = flat.wait_first; w < flat.wait_first + flat.wait_count; ++w) {
+            const BlockOutline::Wait& wait = outline.waits[w];
+            if (wait.inside && distinct) {
+                if (wait.stream != op.stream)
+                    waits.push_back({next_[wait.stream] + wait.position, wait.stream});
+                continue;
+            }
+            const EventId event = role_event(use, wait.event);
             const bool earlier_here = recorded_[event.value].has_value();
             const std::optional<Place>& place =
                 earlier_here ? recorded_[event.value] : last_in_step_[event.value];
             flat_.kind.seam.complete &= !place || !place->left_out;
-            if (place && place->stream != stream)
-                flat_.kind.waits.push_back(
-                    {place->position, place->stream, !earlier_here, place->carried_over});
+            if (!place || place->stream == op.stream)
+                continue;
+            waits.push_back({place->position, place->stream, !earlier_here, place->carried_over});
+            if (!earlier_here)
+                for_step_before_.push_back(waits.back());
+            else if (behind_seam_)
+                flat_.kind.seam.complete &= !looks_back(waits.back());
         }
-        flat.wait_count = static_cast<std::uint16_t>(flat_.kind.waits.size() - flat.wait_first);
+        flat.wait_first = static_cast<std::uint32_t>(first);
+        flat.wait_count = static_cast<std::uint16_t>(waits.size() - first);
     }
 
-    void add_kind(const BlockUse& use, const Op& op, FlatOp& flat)
+    // Whether what a wait is for is an op of the repetitions before the seam that must go alike.
+    bool looks_back(const StepWait& wait) const
     {
-        if (op.kind == OpKind::collective) {
-            flat.ordinal = flat_.kind.collectives_per_step[aliases_.groups[op.group.value]]++;
-            return;
-        }
-        if (op.kind != OpKind::exchange)
-            return;
+        const Seam::Stream& of = flat_.kind.seam.streams[wait.stream];
+        return wait.position < of.position &&
+               wait.position + alike_before_seam * of.ops >= of.position && !wait.carried_over;
+    }
+
+    void add_parts(const BlockUse& use, FlatOp& flat)
+    {
         const Block& block = program_.blocks[use.block.value];
-        flat.part_first = static_cast<std::uint32_t>(flat_.kind.parts.size());
-        for (std::size_t i = 0; i < op.part_count; ++i) {
-            const ExchangePart& part = block.parts[op.part_first + i];
+        const std::size_t first =
+            std::exchange(flat.part_first, static_cast<std::uint32_t>(flat_.kind.parts.size()));
+        for (std::size_t i = first; i < first + flat.part_count; ++i) {
+            const ExchangePart& part = block.parts[i];
             const std::uint32_t pipe = pipe_of(part);
             flat_.kind.parts.push_back({.pipe = pipe,
                                         .ordinal = flat_.kind.parts_per_step[pipe]++,
@@ -274,35 +310,17 @@ private:
         return way;
     }
 
-    // Compute and copies start with their first kernel, transfers join with their last; host ops
-    // start when the host gets there.
-    void issue(const Op& op, std::uint8_t stream, FlatOp& flat)
-    {
-        flat.by_itself = flat_.kind.streams[stream].kind == StreamKind::worker;
-        if (flat.by_itself) {
-            flat.first_input = !std::exchange(input_seen_, true);
-            return;
-        }
-        const SimTime per_kernel = costs_.host_per_kernel[static_cast<std::size_t>(flat.phase)];
-        const SimTime all =
-            op.kind == OpKind::host ? SimTime(0) : per_kernel * std::int64_t{op.kernels};
-        const bool transfers = op.kind == OpKind::collective || op.kind == OpKind::exchange;
-        const SimTime until_start = transfers || op.kernels == 0 ? all : std::min(all, per_kernel);
-        flat.segment = flat_.kind.host.barriers;
-        flat.issue_offset = host_clock_ + until_start;
-        flat.issue_rest = all - until_start;
-        host_clock_ += all;
-        if (op.kind == OpKind::host || op.blocks_host) {
-            flat.ends_segment = true;
-            ++flat_.kind.host.barriers;
-            flat_.kind.host.barrier_streams.push_back(stream);
-            host_clock_ = SimTime(0);
-        }
-    }
-
     void finish()
     {
         flat_.kind.host.after_last = host_clock_;
+        Seam& seam = flat_.kind.seam;
+        if (omission_.times > 0) {
+            if (omission_.to() + omission_.period == role_.order.size())
+                count_transfers(&Seam::Transfers::last);
+            seam.complete &= std::ranges::none_of(
+                for_step_before_, [&](const StepWait& wait) { return looks_back(wait); });
+            seam.parts.resize(flat_.kind.parts_per_step.size(), {});
+        }
         flat_.kind.ways = static_cast<std::uint32_t>(ways_.size());
         auto& counts = flat_.kind.collectives_per_step;
         for (std::size_t i = 0; i < counts.size(); ++i)
@@ -310,20 +328,22 @@ private:
     }
 
     const Program& program_;
-    const CostTable& costs_;
     const Role& role_;
     const SlotAliases& aliases_;
     const Omission& omission_;
     FlatRole flat_;
-    std::vector<Outline> outlines_;                        // by BlockId
+    BlockOutlines outlines_;
     std::vector<std::pair<std::uint32_t, PeerSlot>> ways_; // pipe of the kind, peer
     std::vector<std::uint8_t> dense_;                      // by StreamId
     std::vector<std::uint32_t> next_;                      // position, by dense stream
     std::vector<std::optional<Place>> last_in_step_;       // by EventId
     std::vector<std::optional<Place>> recorded_;           // so far in this step
+    std::vector<Recorder> recorders_;                      // by EventId
     std::uint32_t order_ = 0;
     SimTime host_clock_{};    // since the segment began
     bool input_seen_ = false; // an op of a worker
+    bool behind_seam_ = false;
+    std::vector<StepWait> for_step_before_; // waits for ops of it
 };
 
 } // namespace

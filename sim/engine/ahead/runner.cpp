@@ -186,6 +186,22 @@ void Runner::unblock(LaneRun& lane, StreamMask& waiters)
     lane.open |= std::exchange(waiters, 0);
 }
 
+// The same of those whose op a stream is through with.
+void Runner::unblock_waiters(LaneRun& lane, StreamRun& stream)
+{
+    stream.wanted = nobody;
+    for (StreamMask left = stream.waiters; left != 0; left &= left - 1) {
+        const auto s = static_cast<std::size_t>(std::countr_zero(left));
+        const std::uint32_t needed = stream_at(stream.lane, s).needed;
+        const StreamMask waiter = StreamMask{1} << s;
+        if (needed <= stream.done) {
+            stream.waiters &= ~waiter;
+            lane.open |= waiter;
+        } else
+            stream.wanted = std::min(stream.wanted, needed);
+    }
+}
+
 Time Runner::issued(const LaneRun& lane, const StreamRun& stream) const
 {
     const FlatOp& op = *stream.op;
@@ -210,7 +226,7 @@ void Runner::start_timed(LaneRun& lane, StreamRun& stream, Time issue)
         return finish(stream, std::max(device, stream.least));
     }
     stream.work = static_cast<u128>(duration.value()) * full_share;
-    if (!interferes_ && skip_passage(stream))
+    if (!interferes_ && skip_passages(stream))
         return;
     if (!interferes_ || duration.value() == 0)
         return end_compute(stream, device);
@@ -258,10 +274,8 @@ void Runner::advance_past(StreamRun& stream, std::uint32_t ops, Time end)
     const std::uint32_t slot = step & step_mask_;
     ops_ += ops;
     stream.done += ops;
-    if (stream.done >= stream.wanted) {
-        unblock(lane, stream.waiters);
-        stream.wanted = nobody;
-    }
+    if (stream.done >= stream.wanted)
+        unblock_waiters(lane, stream);
     lane.open |= StreamMask{1} << stream.index;
     lane.unsettled = true;
     stream.ready = end;

@@ -102,6 +102,7 @@ private:
     void advance_stream(LaneRun& lane, StreamRun& stream);
     bool ready(LaneRun& lane, StreamRun& stream);
     void unblock(LaneRun& lane, StreamMask& waiters);
+    void unblock_waiters(LaneRun& lane, StreamRun& stream);
     Time issued(const LaneRun& lane, const StreamRun& stream) const;
     void start_timed(LaneRun& lane, StreamRun& stream, Time issued);
     void finish(StreamRun& stream, Time end);
@@ -144,7 +145,8 @@ private:
         bool measured;
     };
     const Passage* passage_at(LaneRun& lane, const StreamRun& stream);
-    bool skip_passage(StreamRun& root);
+    bool skip_passages(StreamRun& root);
+    bool skip_passage(StreamRun& root, const Passage* passage);
     bool all_begin(const StreamRun& root, const Passage& passage) const;
     bool goes_alike(const StreamRun& root, const Passage& passage,
                     const PassageTimes& learned) const;

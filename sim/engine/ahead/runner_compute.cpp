@@ -24,7 +24,7 @@ bool Runner::slows(std::uint32_t l, const StreamPlan& plan) const
 // Whether the end of a compute op is known.
 bool Runner::drain(StreamRun& stream)
 {
-    if (skip_passage(stream))
+    if (skip_passages(stream))
         return true;
     stream.end = lanes_[stream.lane].loads.end_of(stream.start, stream.work);
     if (stream.end > quiet_until(stream))

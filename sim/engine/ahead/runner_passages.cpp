@@ -43,19 +43,37 @@ const Passage* Runner::passage_at(LaneRun& lane, const StreamRun& stream)
     return next < all.size() && all[next].begin == o ? &all[next] : nullptr;
 }
 
-// Skips the passage at the head of a stream that computes, whose start is known. False, and nothing
-// done, if no known passage begins there or something may hold it up.
-bool Runner::skip_passage(StreamRun& root)
+// Skips the passage at the head of a stream that computes, whose start is known, and those behind
+// it. False, and nothing done, if no known passage begins there or something may hold it up.
+bool Runner::skip_passages(StreamRun& root)
 {
     LaneRun& lane = lanes_[root.lane];
     if (lane.watch.passage != nullptr)
         return false;
-    const Passage* const passage = passage_at(lane, root);
-    if (passage == nullptr || !all_begin(root, *passage))
+    const Passage* const first = passage_at(lane, root);
+    if (!skip_passage(root, first)) {
+        if (first != nullptr && all_begin(root, *first) &&
+            lane.learned[first->shape].state == PassageTimes::State::nothing)
+            watch(root, *first);
+        return false;
+    }
+    while (root.state == State::waits && root.op->kind == OpKind::compute && ready(lane, root)) {
+        root.start = std::max(root.ready, issued(lane, root));
+        if (!skip_passage(root, passage_at(lane, root)))
+            break;
+    }
+    return true;
+}
+
+// The same for the first of them, if it is one.
+bool Runner::skip_passage(StreamRun& root, const Passage* passage)
+{
+    LaneRun& lane = lanes_[root.lane];
+    // What is beside the passage must have been looked at.
+    if (passage == nullptr || !all_begin(root, *passage) ||
+        (interferes_ && (lane.open & ~lane.passages->shapes[passage->shape].mask) != 0))
         return false;
     PassageTimes& learned = lane.learned[passage->shape];
-    if (learned.state == PassageTimes::State::nothing)
-        watch(root, *passage);
     if (learned.state != PassageTimes::State::all || !goes_alike(root, *passage, learned))
         return false;
     const PassageShape& shape = lane.passages->shapes[passage->shape];

@@ -17,82 +17,36 @@ constexpr std::uint32_t kept_before = 1 + alike_before_seam;
 constexpr std::uint32_t kept_behind = 2;
 constexpr std::uint32_t least_left_out = 1;
 
-// What comes of a channel's transfers before the repetitions that go alike, before the seam, and
-// before the end of those that go alike.
-struct Ordinals {
-    std::uint32_t first = 0;
-    std::uint32_t seam = 0;
-    std::uint32_t last = 0;
-
-    void count(std::int64_t from_seam, const Seam::Stream& stream)
-    {
-        const auto ops = std::int64_t{stream.ops};
-        first += from_seam < -std::int64_t{alike_before_seam} * ops ? 1 : 0;
-        seam += from_seam < 0 ? 1 : 0;
-        last += from_seam < ops ? 1 : 0;
-    }
-
-    Ordinals& operator+=(const Ordinals& other)
-    {
-        first += other.first;
-        seam += other.seam;
-        last += other.last;
-        return *this;
-    }
-
-    // Whether both count the same transfers as those of a repetition, and what one does before its
-    // seam and the other behind it goes alike for both.
-    bool match(const Ordinals& other) const
-    {
-        return last - seam == other.last - other.seam && seam - first == other.seam - other.first &&
-               std::max(first, other.first) <= std::min(seam, other.seam) &&
-               std::max(seam, other.seam) <= std::min(last, other.last);
-    }
-};
-
-// What a kind of lane has of each, by group slot and by pipe of the kind.
-struct KindChannels {
-    std::vector<std::optional<Ordinals>> groups;
-    std::vector<std::optional<Ordinals>> pipes;
-};
-
-KindChannels channels_of(const LaneKind& kind)
+void add(const Seam::Transfers& more, Seam::Transfers& sum)
 {
-    KindChannels channels;
-    channels.groups.resize(kind.collectives_per_step.size());
-    channels.pipes.resize(kind.parts_per_step.size());
-    const auto count = [](std::optional<Ordinals>& channel, std::int64_t from_seam,
-                          const Seam::Stream& stream) {
-        if (!channel)
-            channel.emplace();
-        channel->count(from_seam, stream);
-    };
-    for (std::size_t s = 0; s < kind.streams.size(); ++s)
-        for (std::uint32_t p = 0; p < kind.streams[s].op_count; ++p) {
-            const FlatOp& op = kind.ops[kind.streams[s].op_first + p];
-            const Seam::Stream& seam = kind.seam.streams[s];
-            const std::int64_t from_seam = std::int64_t{p} - std::int64_t{seam.position};
-            if (op.kind == OpKind::collective)
-                count(channels.groups[op.group.value], from_seam, seam);
-            for (std::uint32_t i = op.part_first; i < op.part_first + op.part_count; ++i)
-                count(channels.pipes[kind.parts[i].pipe], from_seam, seam);
-        }
-    return channels;
+    sum.first += more.first;
+    sum.seam += more.seam;
+    sum.last += more.last;
 }
 
-// The same of a lane. Its groups come first, then the pipes of all lanes.
-std::map<std::uint32_t, Ordinals> channels_of(const RunState& run, std::uint32_t lane,
-                                              const KindChannels& of_kind)
+// Whether both count the same transfers as those of a repetition, and what one does before its seam
+// and the other behind it goes alike for both.
+bool match(const Seam::Transfers& one, const Seam::Transfers& other)
 {
+    return one.last - one.seam == other.last - other.seam &&
+           one.seam - one.first == other.seam - other.first &&
+           std::max(one.first, other.first) <= std::min(one.seam, other.seam) &&
+           std::max(one.seam, other.seam) <= std::min(one.last, other.last);
+}
+
+// Of a lane, by channel: its groups come first, then the pipes of all lanes.
+std::map<std::uint32_t, Seam::Transfers> transfers_of(const RunState& run, std::uint32_t lane)
+{
+    const LaneKind& kind = run.kind_of(lane);
     const auto groups = static_cast<std::uint32_t>(run.binding.groups.size());
-    std::map<std::uint32_t, Ordinals> channels;
-    for (std::size_t slot = 0; slot < of_kind.groups.size(); ++slot)
-        if (of_kind.groups[slot])
-            channels[run.group_of(lane, make_id<GroupSlot>(slot)).value] += *of_kind.groups[slot];
-    for (std::size_t pipe = 0; pipe < of_kind.pipes.size(); ++pipe)
-        if (of_kind.pipes[pipe])
-            channels[groups + run.compiled.lane_pipes[run.compiled.lane_pipe_first[lane] + pipe]] +=
-                *of_kind.pipes[pipe];
+    std::map<std::uint32_t, Seam::Transfers> channels;
+    for (std::size_t slot = 0; slot < kind.collectives_per_step.size(); ++slot)
+        if (kind.collectives_per_step[slot] > 0)
+            add(kind.seam.collectives[slot],
+                channels[run.group_of(lane, make_id<GroupSlot>(slot)).value]);
+    for (std::size_t pipe = 0; pipe < kind.parts_per_step.size(); ++pipe)
+        add(kind.seam.parts[pipe],
+            channels[groups + run.compiled.lane_pipes[run.compiled.lane_pipe_first[lane] + pipe]]);
     return channels;
 }
 
@@ -117,30 +71,10 @@ bool wait_alike(const LaneKind& kind, const FlatOp& op, const FlatOp& like)
     return true;
 }
 
-// Whether an op waits for one before the seam that must go alike, and means just that one, from
-// where only what is later by all that is left out may be waited for.
-bool looks_back(const LaneKind& kind, std::size_t stream, std::uint32_t position)
-{
-    const FlatOp& op = kind.ops[kind.streams[stream].op_first + position];
-    const auto wait = kind.waits.begin() + op.wait_first;
-    return std::any_of(wait, wait + op.wait_count, [&](const StepWait& one) {
-        const Seam::Stream& of = kind.seam.streams[one.stream];
-        const bool alike =
-            one.position < of.position && one.position + alike_before_seam * of.ops >= of.position;
-        const bool from_behind =
-            one.previous_step || position >= kind.seam.streams[stream].position;
-        return alike && from_behind && !one.carried_over;
-    });
-}
-
 bool fits(const LaneKind& kind)
 {
     if (!kind.seam.complete || replay::computing_stream(kind) == replay::no_stream)
         return false;
-    for (std::size_t s = 0; s < kind.streams.size(); ++s)
-        for (std::uint32_t p = 0; p < kind.streams[s].op_count; ++p)
-            if (looks_back(kind, s, p))
-                return false;
     for (std::size_t s = 0; s < kind.streams.size(); ++s) {
         const Seam::Stream& seam = kind.seam.streams[s];
         const StreamPlan& plan = kind.streams[s];
@@ -190,14 +124,10 @@ bool Seams::fit() const
     if (!std::ranges::all_of(run_.compiled.kinds, fits) ||
         !std::ranges::all_of(run_.lanes, &LaneState::plain))
         return false;
-    std::vector<KindChannels> kinds;
-    for (const LaneKind& kind : run_.compiled.kinds)
-        kinds.push_back(channels_of(kind));
-    std::map<std::uint32_t, Ordinals> known;
+    std::map<std::uint32_t, Seam::Transfers> known;
     for (std::uint32_t lane = 0; lane < run_.lanes.size(); ++lane)
-        for (const auto& [channel, ordinals] :
-             channels_of(run_, lane, kinds[run_.compiled.lane_kinds[lane]]))
-            if (!known.try_emplace(channel, ordinals).first->second.match(ordinals))
+        for (const auto& [channel, transfers] : transfers_of(run_, lane))
+            if (!match(known.try_emplace(channel, transfers).first->second, transfers))
                 return false;
     return true;
 }
