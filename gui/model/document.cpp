@@ -206,11 +206,8 @@ std::optional<Diagnostic> Document::set(const std::string& field, const std::str
 std::optional<Diagnostic> Document::edit(const std::vector<Edit>& edits, Gesture gesture)
 {
     Json after = json_;
-    for (const Edit& one : edits)
-        if (!one.text)
-            erase_from(after, one.field);
-        else if (auto problem = apply_override(after, {one.field, *one.text}))
-            return problem;
+    if (auto problem = apply(edits, after))
+        return problem;
     if (after == json_)
         return std::nullopt;
     const Edit& first = edits.front();
@@ -222,6 +219,16 @@ std::optional<Diagnostic> Document::edit(const std::vector<Edit>& edits, Gesture
                        ? static_cast<int>(std::hash<std::string>{}(first.field) & 0x7fffffff)
                        : -1;
     undo_.push(new Change(*this, std::move(after), what, id));
+    return std::nullopt;
+}
+
+std::optional<Diagnostic> Document::apply(const std::vector<Edit>& edits, Json& json)
+{
+    for (const Edit& one : edits)
+        if (!one.text)
+            erase_from(json, one.field);
+        else if (auto problem = apply_override(json, {one.field, *one.text}))
+            return problem;
     return std::nullopt;
 }
 
@@ -244,6 +251,14 @@ const Json* Document::find(const std::string& field) const
 Checked<ScenarioFile> Document::read() const
 {
     return scenario_from(json_, file_);
+}
+
+Checked<ScenarioFile> Document::read_with(const std::vector<Edit>& edits) const
+{
+    Json after = json_;
+    if (auto problem = apply(edits, after))
+        return tl::unexpected(Problems{std::move(*problem)});
+    return scenario_from(std::move(after), file_);
 }
 
 } // namespace trainyard::gui

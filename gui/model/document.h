@@ -60,6 +60,8 @@ public:
 
     // As a run takes it, or what is wrong with its form.
     Checked<ScenarioFile> read() const;
+    // The same after changes that are not made.
+    Checked<ScenarioFile> read_with(const std::vector<Edit>& edits) const;
 
     QUndoStack& undo_stack() { return undo_; }
     // The scenario, not what was done in views alone: that is on the stack too.
@@ -72,6 +74,7 @@ signals:
 private:
     class Change;
 
+    static std::optional<Diagnostic> apply(const std::vector<Edit>& edits, Json& json);
     std::string text_for(const Json& json) const;
 
     Json json_;

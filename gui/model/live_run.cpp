@@ -16,6 +16,14 @@ Problems problem(std::string message, std::string hint = {})
 
 } // namespace
 
+SimulateRequest headline_request(const WorkControl& work)
+{
+    SimulateRequest ask;
+    ask.memory = AllocatorView::fullest_stage;
+    ask.work = work;
+    return ask;
+}
+
 LiveRun::LiveRun(QObject* parent) : QObject(parent)
 {
     connect(&task_, &BackgroundTask::progressed, this, &LiveRun::progressed);
@@ -59,9 +67,7 @@ std::shared_ptr<const RunView> LiveRun::simulate(const Request& request, const R
     auto view = std::make_shared<RunView>();
     view->file = request.file;
     view->lanes = request.lanes;
-    SimulateRequest ask;
-    ask.memory = AllocatorView::fullest_stage;
-    ask.work = work;
+    SimulateRequest ask = headline_request(work);
     if (headline != nullptr)
         ask.record = chosen_lanes(*headline->outcome, request.lanes);
     try {

@@ -28,6 +28,9 @@ enum class Detail : std::uint8_t {
     ops       // those of the lanes chosen, after the headline
 };
 
+// How a headline is simulated.
+SimulateRequest headline_request(const WorkControl& work);
+
 class LiveRun : public QObject {
     Q_OBJECT
 

@@ -47,6 +47,7 @@ void Workspace::simulate()
         return; // saved, or named
     simulated_ = document_.json();
     current_ = cancelled_ = false;
+    lookahead_.drop();
     Checked<ScenarioFile> file = document_.read();
     if (!file) {
         live_.cancel();

@@ -5,6 +5,7 @@
 
 #include "gui/model/document.h"
 #include "gui/model/headline.h"
+#include "gui/model/lookahead.h"
 #include "gui/model/view_state.h"
 
 namespace trainyard::gui {
@@ -19,6 +20,8 @@ public:
     LiveRun& live() { return live_; }
     const LiveRun& live() const { return live_; }
     ViewState& view() { return view_; }
+    // What may be asked for next; dropped when something is.
+    Lookahead& lookahead() { return lookahead_; }
 
     // The latest run that came to an outcome; null: none yet. While the scenario is wrong or a run
     // is under way it is that of an earlier state: `current` says whether.
@@ -72,6 +75,7 @@ private:
     Document document_;
     ViewState view_;
     LiveRun live_;
+    Lookahead lookahead_{live_};
     std::unique_ptr<LiveRun> baseline_live_; // of a baseline that came from a file
     std::shared_ptr<const RunView> run_;
     std::shared_ptr<const RunView> before_;

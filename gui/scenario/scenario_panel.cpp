@@ -264,6 +264,22 @@ void ScenarioPanel::follow()
         steppers_[i]->setVisible(slider_applies(field, workspace_.run().get(), given));
     }
     follow_selection();
+    look_ahead();
+}
+
+// The slider that was moved last is the likeliest to be moved next.
+void ScenarioPanel::look_ahead()
+{
+    if (!moved_ || !workspace_.current() || workspace_.live().busy())
+        return;
+    const std::string& field = sliders()[*moved_].field;
+    const Document& document = workspace_.document();
+    std::vector<ScenarioFile> next;
+    for (const QString& value : steppers_[*moved_]->next_values())
+        if (auto file =
+                document.read_with(slider_edits(field, value, document.find("strategy.dp"))))
+            next.push_back(std::move(*file));
+    workspace_.lookahead().foresee(std::move(next));
 }
 
 // The slider of the field that it points to, else the one whose change brought it.

@@ -50,6 +50,7 @@ private:
     QWidget* make_buttons();
     void follow();
     void follow_document();
+    void look_ahead();
     void follow_problems();
     std::optional<std::size_t> stepper_to_blame(const Diagnostic& problem) const;
     void show_colours();

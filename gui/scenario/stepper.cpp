@@ -9,6 +9,7 @@
 #include <QSignalBlocker>
 #include <QSlider>
 #include <QToolButton>
+#include <utility>
 
 namespace trainyard::gui {
 
@@ -52,7 +53,8 @@ Stepper::Stepper(const QString& name, const QString& help, QWidget* parent)
 
     connect(less_, &QToolButton::clicked, this, [this] { step(-1); });
     connect(more_, &QToolButton::clicked, this, [this] { step(+1); });
-    connect(slider_, &QSlider::valueChanged, this, [this] {
+    connect(slider_, &QSlider::valueChanged, this, [this](int position) {
+        direction_ = position < std::exchange(last_, position) ? -1 : 1;
         show_value();
         emit chosen(value(), slider_->isSliderDown());
     });
@@ -82,12 +84,22 @@ void Stepper::set_values(const QStringList& values, const QString& current)
     values_ = all;
     slider_->setRange(0, static_cast<int>(all.size()) - 1);
     slider_->setValue(static_cast<int>(all.indexOf(current)));
+    last_ = slider_->value();
     show_value();
 }
 
 QString Stepper::value() const
 {
     return values_.value(slider_->value());
+}
+
+QStringList Stepper::next_values() const
+{
+    QStringList next;
+    for (const int steps : {direction_, 2 * direction_, -direction_})
+        if (const int position = last_ + steps; position >= 0 && position < values_.size())
+            next.push_back(values_[position]);
+    return next;
 }
 
 void Stepper::set_problem(const QString& problem)

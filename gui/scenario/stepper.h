@@ -21,6 +21,8 @@ public:
     // that is larger, other texts at the end.
     void set_values(const QStringList& values, const QString& current);
     QString value() const;
+    // Where the next steps may lead, the likeliest first: on in the direction of the last one.
+    QStringList next_values() const;
     bool dragging() const; // the hand is on the slider
     // Why the value cannot be: its colour and tool tip; empty: it can.
     void set_problem(const QString& problem);
@@ -39,6 +41,8 @@ private:
     void show_colours();
 
     QStringList values_;
+    int last_ = 0; // position of the slider
+    int direction_ = 1;
     QLabel* name_;
     QToolButton* less_;
     QSlider* slider_;

@@ -18,6 +18,7 @@
 #include <QSlider>
 #include <QTemporaryDir>
 #include <algorithm>
+#include <array>
 #include <optional>
 
 using namespace trainyard;
@@ -81,8 +82,11 @@ std::vector<Move> walk_over(const std::vector<std::vector<int>>& values)
 
 enum class Next : std::uint8_t {
     settled, // the next change once all views show the last one
-    at_once  // as soon as its headline is there
+    at_once, // as soon as its headline is there
+    at_pace  // a person's: 150 ms after it
 };
+
+constexpr int pace_ms = 150;
 
 struct Measured {
     std::vector<double> times; // ms
@@ -162,6 +166,8 @@ private:
         out.times.push_back(*watch_.painted);
         if (next == Next::settled)
             settle();
+        if (next == Next::at_pace)
+            pause();
         out.blocked = std::max({out.blocked, asked, application_.times().longest_ms()});
     }
 
@@ -170,6 +176,14 @@ private:
         while (window_.busy())
             QApplication::processEvents(QEventLoop::WaitForMoreEvents, 50);
         QApplication::processEvents();
+    }
+
+    static void pause()
+    {
+        QElapsedTimer timer;
+        timer.start();
+        while (timer.elapsed() < pace_ms)
+            QApplication::processEvents(QEventLoop::WaitForMoreEvents, pace_ms);
     }
 
     Timed<QApplication>& application_;
@@ -182,10 +196,11 @@ void print(const std::string& file, const QString& view, Next next, Measured mea
 {
     std::vector<double>& times = measured.times;
     std::sort(times.begin(), times.end());
+    constexpr std::array names{"settled", "at once", "at pace"};
     fmt::print("{:38} {:8} {:8} {:5} {:8.1f} {:8.1f} {:8.1f} {:8}\n", file,
-               view.isEmpty() ? "none" : view.toStdString(),
-               next == Next::settled ? "settled" : "at once", times.size(), times[times.size() / 2],
-               times.back(), measured.blocked, measured.refused);
+               view.isEmpty() ? "none" : view.toStdString(), names[static_cast<std::size_t>(next)],
+               times.size(), times[times.size() / 2], times.back(), measured.blocked,
+               measured.refused);
     std::fflush(stdout);
 }
 
@@ -203,7 +218,7 @@ int main(int argc, char** argv)
                "moves", "median", "worst", "blocked", "refused");
     for (const std::string& file : files)
         for (const char* const key : {"", "timeline", "topology"})
-            for (const Next next : {Next::settled, Next::at_once}) {
+            for (const Next next : {Next::settled, Next::at_once, Next::at_pace}) {
                 const QString view = QString::fromUtf8(key);
                 print(file, view, next, Bench(application, file, view).measure(next));
             }

@@ -32,6 +32,7 @@ private slots:
     void onlyWhatIsSetCanBeShown();
     void aKeyThatNobodyKnowsIsShownAndRemoved();
     void helpsOfAnyLengthMoveNothing();
+    void theNextStepOfASliderIsForeseen();
 
 private:
     bool settled()
@@ -275,6 +276,27 @@ void TestForm::helpsOfAnyLengthMoveNothing()
         QCoreApplication::processEvents();
         QCOMPARE(tree().geometry(), before);
     }
+}
+
+// What comes next in the direction of the last step has run before anybody asks.
+void TestForm::theNextStepOfASliderIsForeseen()
+{
+    QCOMPARE(workspace_->lookahead().busy(), false); // no slider was moved yet
+    choose("strategy.bucket_cap", +1);
+    QVERIFY(QTest::qWaitFor([&] { return !workspace_->lookahead().busy(); }, patience_ms));
+    const auto runs = [&] { return workspace_->live().session().counts().run; };
+    const int before = runs();
+    choose("strategy.bucket_cap", +1);
+    QCOMPARE(runs(), before);
+    QVERIFY(workspace_->current());
+    QVERIFY(QTest::qWaitFor([&] { return !workspace_->lookahead().busy(); }, patience_ms));
+    QVERIFY(runs() > before);
+
+    workspace_->lookahead().foresee({*workspace_->document().read()});
+    choose("strategy.bucket_cap", -1);
+    workspace_->document().set("training.micro_batch", "1");
+    QCOMPARE(workspace_->lookahead().busy(), false); // what is asked for comes first
+    QVERIFY(settled());
 }
 
 TRAINYARD_WINDOW_TEST(TestForm, QApplication)

@@ -29,7 +29,7 @@ Evaluated evaluate_one(const ScenarioFile& file, Session& session, const Evaluat
         out.problems = outcome.error();
         return out;
     }
-    static_cast<StepFigures&>(out) = summarize(*outcome);
+    static_cast<StepFigures&>(out) = run_figures(*outcome);
     out.fidelity = outcome->engine.network.fidelity;
     out.input_hash = outcome->input_hash;
     out.warnings = outcome->warnings;

@@ -2,7 +2,9 @@
 
 // What holds the step back: one class, and the numbers that say so.
 
+#include "sim/report/collectives.h"
 #include "sim/report/loading.h"
+#include "sim/report/traffic.h"
 #include "sim/study/breakdown.h"
 
 namespace trainyard {
@@ -66,6 +68,9 @@ struct Symptoms {
 };
 
 Symptoms symptoms_of(const Outcome& outcome);
+// The same where the outcome's collectives and traffic are known.
+Symptoms symptoms_of(const Outcome& outcome, std::span<const CollectiveRow> collectives,
+                     std::span<const TransferTraffic> traffic);
 
 // Says first what a perturbation costs that alone makes up much of the step. `cost`: its share.
 Bottleneck naming_the_perturbation(Bottleneck found, const std::string& perturbation, double cost);

@@ -18,22 +18,28 @@ namespace {
 double sending_share(const Outcome& outcome, GroupKind group)
 {
     const Program& program = outcome.plan->program;
+    std::vector<double> ranks(program.roles.size());
+    for (const Lane& lane : outcome.binding->lanes)
+        ranks[lane.role.value] += lane.multiplicity;
+    std::vector<double> uses(program.blocks.size()); // by all ranks
+    for (std::size_t role = 0; role < ranks.size(); ++role)
+        for (const BlockUse& use : program.roles[role].order)
+            uses[use.block.value] += ranks[role];
     double sending = 0;
     double all = 0;
-    for (const Lane& lane : outcome.binding->lanes)
-        for (const BlockUse& use : program.roles[lane.role.value].order) {
-            const Block& block = program.blocks[use.block.value];
-            for (const Op& op : block.ops) {
-                if (op.kind != OpKind::exchange || program.labels[op.label.value].group != group)
-                    continue;
-                const auto first = block.parts.begin() + op.part_first;
-                const bool sends = std::any_of(first, first + op.part_count, [](const auto& part) {
-                    return part.direction == Direction::send;
-                });
-                all += lane.multiplicity;
-                sending += sends ? lane.multiplicity : 0.0;
-            }
+    for (std::size_t b = 0; b < uses.size(); ++b) {
+        const Block& block = program.blocks[b];
+        for (const Op& op : block.ops) {
+            if (op.kind != OpKind::exchange || program.labels[op.label.value].group != group)
+                continue;
+            const auto first = block.parts.begin() + op.part_first;
+            const bool sends = std::any_of(first, first + op.part_count, [](const auto& part) {
+                return part.direction == Direction::send;
+            });
+            all += uses[b];
+            sending += sends ? uses[b] : 0.0;
         }
+    }
     return all > 0 ? sending / all : 1.0;
 }
 

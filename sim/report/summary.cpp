@@ -31,30 +31,43 @@ void name_answer(Summary& summary)
             naming_the_answer(std::move(summary.bottleneck), paste_text(answer->set), answer->gain);
 }
 
+RunFigures figures_of(const Outcome& outcome, Symptoms symptoms)
+{
+    RunFigures figures;
+    static_cast<StepFigures&>(figures) = step_figures(outcome);
+    const std::size_t critical = outcome.result->critical_lane.value;
+    figures.critical_rank = static_cast<int>(outcome.binding->lanes[critical].rank.value);
+    figures.critical = shares_of(outcome.result->lanes[critical]);
+    symptoms.mfu = figures.mfu;
+    figures.bottleneck = find_bottleneck(symptoms);
+    return figures;
+}
+
 } // namespace
+
+RunFigures run_figures(const Outcome& outcome)
+{
+    return figures_of(outcome, symptoms_of(outcome));
+}
 
 Summary summarize(const Outcome& outcome, const Sensitivity& sensitivity)
 {
     Summary summary;
-    static_cast<StepFigures&>(summary) = step_figures(outcome);
+    summary.collectives = collective_rows(outcome);
+    const std::vector<TransferTraffic> traffic = traffic_of(outcome);
+    const Symptoms symptoms = symptoms_of(outcome, summary.collectives, traffic);
+    static_cast<RunFigures&>(summary) = figures_of(outcome, symptoms);
     static_cast<Sensitivity&>(summary) = sensitivity;
     if (sensitivity.scaling) {
         summary.scaling_efficiency = sensitivity.scaling->efficiency;
         summary.scaling_base_gpus = sensitivity.scaling->base_gpus;
     }
-    const std::size_t critical = outcome.result->critical_lane.value;
-    summary.critical_rank = static_cast<int>(outcome.binding->lanes[critical].rank.value);
-    summary.critical = shares_of(outcome.result->lanes[critical]);
-    summary.collectives = collective_rows(outcome);
     summary.cluster_collectives = cluster_collective_rows(outcome);
-    summary.links = link_rows(outcome);
+    summary.links = link_rows(outcome, traffic);
     const NodePair pair = node_pair(outcome);
     summary.node_latency = pair.latency;
     summary.node_bandwidth = pair.bandwidth;
-    Symptoms symptoms = symptoms_of(outcome);
-    symptoms.mfu = summary.mfu;
     summary.loading = symptoms.loading;
-    summary.bottleneck = find_bottleneck(symptoms);
     name_answer(summary);
     name_cause(summary);
     return summary;

@@ -9,9 +9,13 @@
 
 namespace trainyard {
 
-struct Summary : StepFigures, Sensitivity {
+// What is kept of a run where many are held against one another.
+struct RunFigures : StepFigures {
     int critical_rank = 0;
     TimeShares critical{}; // of the rank that sets the pace
+};
+
+struct Summary : RunFigures, Sensitivity {
     std::vector<CollectiveRow> collectives;
     std::vector<ClusterCollectiveRow> cluster_collectives;
     std::vector<LinkClassRow> links;
@@ -19,6 +23,9 @@ struct Summary : StepFigures, Sensitivity {
     Bandwidth node_bandwidth;       // a large message between two nodes, per GPU when all send
     std::optional<Loading> loading; // when the job loads data
 };
+
+// With the bottleneck, without the scaling efficiency.
+RunFigures run_figures(const Outcome& outcome);
 
 // `sensitivity`: what was simulated besides.
 Summary summarize(const Outcome& outcome, const Sensitivity& sensitivity = {});

@@ -80,15 +80,17 @@ Representative first_of(const Outcome& outcome, const CollectiveRow& row)
 }
 
 // Where that group's bytes go, and what its time is spent on.
-void add_heaviest_group(Symptoms& symptoms, const Outcome& outcome)
+void add_heaviest_group(Symptoms& symptoms, const Outcome& outcome,
+                        std::span<const CollectiveRow> collectives,
+                        std::span<const TransferTraffic> traffic)
 {
     const TransferTotals* heaviest = heaviest_transfer(outcome.result->transfers);
     if (heaviest == nullptr || heaviest->transfer_seconds <= 0)
         return;
     symptoms.group = heaviest->group;
-    const TrafficSplit split = bytes_per_payload(outcome, heaviest->collective, heaviest->group);
+    const TrafficSplit split = bytes_per_payload(traffic, heaviest->collective, heaviest->group);
     symptoms.across_domains = split.outside > 0;
-    for (const CollectiveRow& row : collective_rows(outcome)) {
+    for (const CollectiveRow& row : collectives) {
         if (row.group != heaviest->group || row.collective != heaviest->collective)
             continue;
         symptoms.group_ranks = row.ranks;
@@ -196,6 +198,12 @@ void add_slow_device(Symptoms& symptoms, const Outcome& outcome)
 
 Symptoms symptoms_of(const Outcome& outcome)
 {
+    return symptoms_of(outcome, collective_rows(outcome), traffic_of(outcome));
+}
+
+Symptoms symptoms_of(const Outcome& outcome, std::span<const CollectiveRow> collectives,
+                     std::span<const TransferTraffic> traffic)
+{
     Symptoms symptoms;
     const Seconds step = to_seconds(outcome.result->step_time);
     const TimeShares mean = mean_shares(*outcome.result, *outcome.binding);
@@ -215,7 +223,7 @@ Symptoms symptoms_of(const Outcome& outcome)
     symptoms.transport = network.transport;
     symptoms.oversubscription = network.oversubscription;
     symptoms.loading = loading_of(outcome);
-    add_heaviest_group(symptoms, outcome);
+    add_heaviest_group(symptoms, outcome, collectives, traffic);
     add_slow_device(symptoms, outcome);
     add_imbalance(symptoms, outcome);
     return symptoms;

@@ -1,7 +1,6 @@
 #include "sim/report/traffic.h"
 
 #include "sim/report/links_left.h"
-#include "sim/strategy/bind/step_traffic.h"
 #include "sim/study/environment_effects.h"
 #include "sim/topology/topology_model.h"
 
@@ -13,11 +12,6 @@
 namespace trainyard {
 
 namespace {
-
-std::vector<TransferTraffic> traffic_of(const Outcome& outcome)
-{
-    return step_traffic(outcome.plan->program, *outcome.binding, outcome.job, *outcome.topology);
-}
 
 double utilization(const LinkClassRow& row, Seconds step)
 {
@@ -102,6 +96,11 @@ std::vector<LinkClassRow> trunk_rows(const Outcome& outcome)
 
 } // namespace
 
+std::vector<TransferTraffic> traffic_of(const Outcome& outcome)
+{
+    return step_traffic(outcome.plan->program, *outcome.binding, outcome.job, *outcome.topology);
+}
+
 NcclSettings nccl_settings(const Outcome& outcome)
 {
     const auto& environment = outcome.scenario.environment;
@@ -113,11 +112,12 @@ NcclSettings nccl_settings(const Outcome& outcome)
         .nccl;
 }
 
-TrafficSplit bytes_per_payload(const Outcome& outcome, CollectiveKind collective, GroupKind group)
+TrafficSplit bytes_per_payload(std::span<const TransferTraffic> traffic, CollectiveKind collective,
+                               GroupKind group)
 {
     TrafficSplit sum;
     double payload = 0;
-    for (const TransferTraffic& part : traffic_of(outcome)) {
+    for (const TransferTraffic& part : traffic) {
         if (part.collective != collective || part.group != group)
             continue;
         const auto times = static_cast<double>(part.times);
@@ -130,10 +130,16 @@ TrafficSplit bytes_per_payload(const Outcome& outcome, CollectiveKind collective
 
 std::vector<LinkClassRow> link_rows(const Outcome& outcome)
 {
+    return link_rows(outcome, traffic_of(outcome));
+}
+
+std::vector<LinkClassRow> link_rows(const Outcome& outcome,
+                                    std::span<const TransferTraffic> traffic)
+{
     const Seconds step = to_seconds(outcome.result->step_time);
     const NcclSettings nccl = nccl_settings(outcome);
     TrafficSplit bytes;
-    for (const TransferTraffic& part : traffic_of(outcome)) {
+    for (const TransferTraffic& part : traffic) {
         const auto times = static_cast<double>(part.times);
         bytes.inside += times * part.bytes.inside;
         bytes.outside += times * part.bytes.outside;

@@ -70,7 +70,7 @@ CapacityRow row_of(const CapacityRequest& request, const ClusterAnswer& answer, 
     if (sized.training)
         row.misses = misses_of(request, *sized.training);
     if (sized.outcome) {
-        row.figures = summarize(*sized.outcome);
+        row.figures = run_figures(*sized.outcome);
         Scenario scenario = *sized.scenario;
         scenario.strategy.dp = sized.outcome->job.dp();
         row.layout = described(scenario);

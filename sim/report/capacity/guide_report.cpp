@@ -37,7 +37,7 @@ GuideRow row_of(const GuideSize& size, StrategyFamily family)
     Scenario scenario = *sized.scenario;
     scenario.strategy.dp = sized.outcome->job.dp();
     row.layout = described(scenario);
-    row.figures = summarize(*sized.outcome);
+    row.figures = run_figures(*sized.outcome);
     row.behind = 1 - pace_of(sized) / pace_of(size.best[static_cast<std::size_t>(*size.quickest)]);
     return row;
 }

@@ -25,7 +25,7 @@ ScalingRows rows_of(const ScalingCurve& curve)
         row.gpus = size.sized.gpus;
         row.global_batch = size.global_batch;
         row.layout = described(scenario);
-        row.figures = summarize(outcome);
+        row.figures = run_figures(outcome);
         row.speedup = size.speedup;
         row.efficiency = size.efficiency;
         row.communication = size.communication;

@@ -26,7 +26,7 @@ void compare_with(const PlanRow& best, PlanRow& row)
 PlanRow row_of(const Outcome& outcome)
 {
     PlanRow row;
-    static_cast<StepFigures&>(row) = summarize(outcome);
+    static_cast<StepFigures&>(row) = run_figures(outcome);
     row.dp = outcome.job.dp();
     if (std::get_if<Transformer>(&outcome.job.model.architecture) != nullptr)
         row.sequence_length = outcome.job.training.sequence_length;

@@ -73,7 +73,7 @@ PointRow row_of(const SweepPoint& point)
         return row;
     }
     const Outcome& outcome = *point.outcome;
-    static_cast<StepFigures&>(row) = summarize(outcome);
+    static_cast<StepFigures&>(row) = run_figures(outcome);
     row.global_batch = outcome.job.training.global_batch;
     const FidelityChoice& network = outcome.engine.network;
     row.fidelity = network.fidelity;
