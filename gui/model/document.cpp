@@ -206,11 +206,19 @@ std::optional<Diagnostic> Document::set(const std::string& field, const std::str
 std::optional<Diagnostic> Document::edit(const std::vector<Edit>& edits, Gesture gesture)
 {
     Json after = json_;
+    ScenarioFile place; // where paths begin
+    place.file = file_;
+    place.base = fs::path(file_).parent_path();
     for (const Edit& one : edits)
-        if (!one.text)
+        if (!one.text) {
             erase_from(after, one.field);
-        else if (auto problem = apply_override(after, {one.field, *one.text}))
-            return problem;
+        } else {
+            // A field of a file that it names changes a copy of what stands there.
+            if (Problems problems = write_out_part(after, one.field, place); !problems.empty())
+                return problems.front();
+            if (auto problem = apply_override(after, {one.field, *one.text}))
+                return problem;
+        }
     if (after == json_)
         return std::nullopt;
     const Edit& first = edits.front();
