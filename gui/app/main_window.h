@@ -103,6 +103,7 @@ private:
     void take_first_job(const FirstJob& job);
     void take_job(OpenedJob job);
     void take_part(const OpenedPart& part);
+    void take_sweep(OpenedSweep sweep);
     void show_recorded();
     void open_traces();
     void arrange();

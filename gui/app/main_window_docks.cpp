@@ -56,6 +56,7 @@ void MainWindow::make_docks()
     connect(topology, &TopologyPanel::clusterWanted, this, &MainWindow::edit_cluster);
     explore_ = new ExplorePanel(workspace_);
     add_panel(explore_, Qt::RightDockWidgetArea);
+    connect(explore_, &ExplorePanel::told, this, &MainWindow::tell);
     plan_ = new PlanPanel(workspace_);
     add_panel(plan_, Qt::RightDockWidgetArea);
     connect(plan_, &PlanPanel::told, this, &MainWindow::tell);
@@ -250,8 +251,13 @@ void MainWindow::show_part(const QString& view, const QString& part)
 void MainWindow::show_panel(const QString& key)
 {
     const auto dock = docks_.find(key);
-    if (dock == docks_.end())
+    if (dock == docks_.end()) {
+        for (Panel* const panel : panels_)
+            for (const Panel* const part : panel->parts())
+                if (part->key() == key)
+                    show_part(panel->key(), key);
         return;
+    }
     dock->second->show();
     dock->second->raise();
 }

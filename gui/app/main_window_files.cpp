@@ -10,6 +10,7 @@
 #include "gui/widgets/export.h"
 #include "sim/base/build_info.h"
 #include "sim/base/files.h"
+#include "sim/base/input_limits.h"
 
 #include <QApplication>
 #include <QDir>
@@ -62,6 +63,16 @@ QMessageBox::StandardButton ask_recovery(QWidget* parent, const std::string& fil
         MainWindow::tr("Trainyard ended unexpectedly while %1 was open. Open it as it was?")
             .arg(name),
         QMessageBox::Yes | QMessageBox::Discard | QMessageBox::Cancel);
+}
+
+// Whether the scenario's file says what it says.
+bool is_in_its_file(const ScenarioFile& scenario)
+{
+    std::error_code ignored;
+    if (!fs::is_regular_file(scenario.file, ignored))
+        return false;
+    const Checked<Json> json = read_json_file(scenario.file, input_limits);
+    return json && *json == scenario.json;
 }
 
 } // namespace
@@ -118,6 +129,10 @@ void MainWindow::take_opened(const std::string& file, Checked<Opened> content)
             --unopened_;
             return;
         }
+        if (auto* const sweep = std::get_if<OpenedSweep>(&*content)) {
+            take_sweep(std::move(*sweep));
+            return;
+        }
         if (!may_leave())
             return;
         --unopened_;
@@ -129,6 +144,37 @@ void MainWindow::take_opened(const std::string& file, Checked<Opened> content)
         origin_->show_nothing();
         add_recent(path_text(fs::absolute(file)));
     });
+}
+
+// Its own scenario comes with it, unless it is the one that is open.
+void MainWindow::take_sweep(OpenedSweep sweep)
+{
+    Document& document = workspace_.document();
+    const std::string file = fs::absolute(sweep.saved->file).string();
+    if (!sweep.scenario && document.json().members().empty()) {
+        tell({{file, 0, "", "does not say which scenario was swept",
+               "open that scenario first, then this file", Severity::error}});
+        return;
+    }
+    if (sweep.scenario && !*sweep.scenario) {
+        tell(sweep.scenario->error());
+        return;
+    }
+    const Checked<ScenarioFile> open = document.read();
+    if (sweep.scenario &&
+        !(open && is_scenario_of(**sweep.scenario, sweep.saved->title.grid, *open))) {
+        if (!may_leave())
+            return;
+        const ScenarioFile& own = (*sweep.scenario)->own;
+        document.load(own.json, fs::absolute(own.file).string());
+        if (!is_in_its_file(own))
+            document.mark_unsaved();
+        origin_->show_nothing();
+    }
+    --unopened_;
+    add_recent(path_text(file));
+    explore_->show_saved(std::move(sweep.saved));
+    show_panel(explore_->key());
 }
 
 void MainWindow::take(SessionContent content, const std::string& session)
@@ -244,10 +290,11 @@ void MainWindow::ask_open()
     const QStringList files = QFileDialog::getOpenFileNames(
         this, tr("Open"), QString(),
         tr("All that can be opened (*.json *.jsonl *.yaml *.yml *.toml *.sh *.log *.txt *.xml "
-           "*.out *.gz *.et *.sqlite);;"
+           "*.out *.gz *.et *.sqlite *.csv *.db);;"
            "Scenarios, sessions, models, topologies, jobs (*.json *.yaml *.yml *.toml *.sh *.txt "
            "*.log);;"
            "Measurements (*.log *.txt *.json *.jsonl *.xml *.out);;"
+           "Sweeps and stores of plans (*.json *.csv *.db);;"
            "Traces, one a rank (*.json *.gz *.et *.sqlite *.txt *.log);;"
            "All files (*)"));
     for (const QString& file : files)

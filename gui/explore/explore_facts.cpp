@@ -3,6 +3,7 @@
 #include "gui/explore/explore_panel.h"
 #include "gui/explore/ranges_view.h"
 
+#include <QTabWidget>
 #include <QTimer>
 #include <utility>
 
@@ -21,6 +22,8 @@ QString words_of(const Diagnostic& problem)
 
 void ExplorePanel::follow_document()
 {
+    follow_origin();
+    follow_here();
     if (in_sight()) {
         facts_timer_->start();
         emit busyChanged();
@@ -31,6 +34,7 @@ void ExplorePanel::follow_document()
 // After a cancel the next run reads again what there is to sweep.
 void ExplorePanel::follow_run()
 {
+    follow_here();
     if (!facts_ && workspace_.current() && !finding_facts())
         follow_document();
     else
@@ -53,7 +57,12 @@ void ExplorePanel::find_facts()
         if (file)
             facts_task_.start([this, file = std::make_shared<const ScenarioFile>(std::move(*file))](
                                   const WorkControl&) -> BackgroundTask::Answer {
-                return [this, facts = sweep_facts(*file)] { take_facts(facts); };
+                return [this, facts = sweep_facts(*file), cluster = cluster_of(*file)] {
+                    cluster_ = cluster;
+                    follow_origin();
+                    follow_here();
+                    take_facts(facts);
+                };
             });
         else
             take_facts(tl::unexpected(std::move(file.error())));
@@ -93,7 +102,7 @@ void ExplorePanel::take_facts(const Checked<SweepFacts>& facts)
     }
     const std::vector<SweptField> old = swept_fields(ranges_->ranges());
     facts_ = *facts;
-    std::vector<AxisRange> ranges = ranges_of(*facts_, workspace_.document());
+    std::vector<AxisRange> ranges = ranges_of(*facts_, workspace_.document(), cluster());
     choose(ranges, Preset::parallel, *facts_);
     if (!awaited_.empty())
         choose_as(ranges, std::exchange(awaited_, {}));
@@ -106,7 +115,13 @@ void ExplorePanel::take_facts(const Checked<SweepFacts>& facts)
 
 ExploreState ExplorePanel::state() const
 {
-    ExploreState out{awaited_, scatter_->choice(), compare_->pins()};
+    ExploreState out{awaited_,
+                     scatter_->choice(),
+                     parallel_->model().choice(),
+                     importance_->choice(),
+                     static_cast<const Panel*>(pictures_->currentWidget())->key(),
+                     compare_->pins(),
+                     file_};
     if (awaited_.empty())
         out.swept = swept_fields(ranges_->ranges());
     for (Pin& pin : out.pins)
@@ -118,7 +133,13 @@ void ExplorePanel::restore(const ExploreState& state)
 {
     awaited_ = state.swept;
     scatter_->set_choice(state.axes);
+    follow_colour();
+    parallel_->set_choice(state.parallel);
+    importance_->set_choice(state.explained);
+    show_part(state.picture);
     compare_->set_pins(state.pins);
+    if (!state.file.empty() && state.file != file_)
+        read_again(state.file);
     follow_document();
 }
 
@@ -126,7 +147,7 @@ void ExplorePanel::apply_preset(int preset)
 {
     if (!facts_ || preset < 0)
         return;
-    std::vector<AxisRange> ranges = ranges_of(*facts_, workspace_.document());
+    std::vector<AxisRange> ranges = ranges_of(*facts_, workspace_.document(), cluster());
     const QStringList left_out = choose(ranges, static_cast<Preset>(preset), *facts_);
     set_ranges(std::move(ranges));
     if (left_out.isEmpty())

@@ -1,5 +1,6 @@
 #include "gui/explore/explore_panel.h"
 
+#include "gui/explore/here.h"
 #include "gui/explore/nothing_fits.h"
 #include "gui/explore/ranges_view.h"
 #include "gui/widgets/elided.h"
@@ -50,12 +51,13 @@ void ExplorePanel::set_ranges(std::vector<AxisRange> ranges)
 
 bool ExplorePanel::busy() const
 {
-    return job_.running() || finding_facts() || compare_->busy();
+    return job_.running() || finding_facts() || file_task_.busy() || compare_->busy();
 }
 
 void ExplorePanel::cancel()
 {
     job_.cancel();
+    file_task_.cancel();
     compare_->cancel();
     cancel_facts();
 }
@@ -71,9 +73,13 @@ void ExplorePanel::prepare_picture()
     }
 }
 
-bool ExplorePanel::stale() const
+// Whether the points are of the scenario that is open now.
+void ExplorePanel::follow_origin()
 {
-    return swept_ && !(without_swept(workspace_.document().json(), *swept_) == swept_from_);
+    const Document& document = workspace_.document();
+    stale_ = swept_ && at_first_point(document.json(), document.file(), swept_->grid,
+                                      swept_->freed) != swept_from_;
+    here_index_ = swept_ && !stale_ ? index_of(*swept_, document, cluster()) : std::nullopt;
 }
 
 void ExplorePanel::start()
@@ -81,17 +87,31 @@ void ExplorePanel::start()
     follow_ranges(); // of the scenario as it is now
     if (!plan_ || plan_->points == 0)
         return;
-    swept_ = plan_;
-    swept_from_ = without_swept(workspace_.document().json(), *swept_);
-    failure_.clear();
-    store_.reset(swept_->grid);
-    marks_.clear();
-    scatter_->set_note({});
-    restart_views();
+    file_task_.cancel();
+    file_.clear();
+    source_.clear();
+    show_points_of(*plan_);
     job_.start(*swept_);
     tell_progress();
     show_page();
     emit busyChanged();
+}
+
+// Nothing is found of it yet.
+void ExplorePanel::show_points_of(SweepPlan plan)
+{
+    swept_ = std::move(plan);
+    swept_from_ = at_first_point(swept_->own->json, swept_->own->file, swept_->grid, swept_->freed);
+    follow_origin();
+    failure_.clear();
+    store_.reset(swept_->grid);
+    marks_.clear();
+    here_.reset();
+    rows_->set_here({});
+    scatter_->chart().set_here({});
+    parallel_->set_here({});
+    say_below({});
+    restart_views();
 }
 
 std::vector<Metric> ExplorePanel::shown_metrics() const
@@ -107,6 +127,9 @@ void ExplorePanel::restart_views()
     filter_->clear();
     rows_->set_shown(static_cast<Shown>(shown_->currentIndex()));
     scatter_->restart(metrics);
+    parallel_->restart(metrics);
+    importance_->restart(metrics);
+    follow_colour();
     fit_columns();
     follow_pins();
 }
@@ -119,6 +142,8 @@ void ExplorePanel::follow_price()
     rows_->set_metrics(metrics);
     rows_->set_filter(filter_->text());
     scatter_->restart(metrics);
+    parallel_->restart(metrics);
+    importance_->restart(metrics);
     fit_columns();
     follow_current();
 }
@@ -128,6 +153,9 @@ void ExplorePanel::take_points(std::vector<FoundPoint> points)
     store_.add(std::move(points));
     rows_->follow();
     scatter_->chart().follow();
+    parallel_->follow();
+    importance_->follow();
+    follow_here();
     tell_progress();
     if (store_.feasible_count() > 0)
         show_page();
@@ -137,7 +165,7 @@ void ExplorePanel::take_end(const QString& problem)
 {
     failure_ = problem;
     const SweepProgress progress = job_.progress();
-    if (progress.per_second > 0)
+    if (progress.per_second > 0 && source_.isEmpty())
         seconds_per_point_ = 1 / progress.per_second;
     tell_progress();
     show_page();
@@ -180,7 +208,8 @@ void ExplorePanel::tell_plan()
 void ExplorePanel::tell_progress()
 {
     const bool running = job_.running();
-    pause_->setVisible(running);
+    pause_->setVisible(running && !job_.replaying());
+    save_->setEnabled(!running && store_.size() > 0);
     pause_->setText(job_.paused() ? tr("Go on") : tr("Pause"));
     cancel_->setVisible(running);
     progress_->setVisible(running);
@@ -215,7 +244,8 @@ void ExplorePanel::tell_found()
         part = tr("Part of the sweep: %L1 of %L2 points").arg(store_.size()).arg(swept_->points);
         text = tr("Ended early, %L1 were planned: ").arg(swept_->points) + text;
     }
-    scatter_->set_note(part);
+    say_below(part);
+    text = source_ + text;
     if (!opened_.isEmpty() && workspace_.document().json() == opened_as_)
         text = tr("Opened %1").arg(opened_);
     if (!failure_.isEmpty())
@@ -259,7 +289,13 @@ void ExplorePanel::show_page()
 
 void ExplorePanel::paint_to(QPainter& painter, const QSize& size)
 {
-    scatter_->paint_to(painter, size);
+    static_cast<Panel*>(pictures_->currentWidget())->paint_to(painter, size);
+}
+
+void ExplorePanel::say_below(const QString& note)
+{
+    scatter_->set_note(note);
+    parallel_->set_note(note);
 }
 
 } // namespace trainyard::gui

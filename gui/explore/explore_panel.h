@@ -4,6 +4,9 @@
 // what was pinned.
 
 #include "gui/explore/explore_state.h"
+#include "gui/explore/importance_panel.h"
+#include "gui/explore/parallel_panel.h"
+#include "gui/explore/saved_points.h"
 #include "gui/explore/scatter_panel.h"
 #include "gui/explore/sweep_job.h"
 #include "gui/model/background_task.h"
@@ -36,7 +39,8 @@ public:
     QString title() const override { return tr("Explorer"); }
     void paint_to(QPainter& painter, const QSize& size) override;
     TableData table() const override { return scatter_->table(); }
-    std::vector<Panel*> parts() override { return {scatter_, compare_}; }
+    std::vector<Panel*> parts() override { return {scatter_, parallel_, importance_, compare_}; }
+    void show_part(const QString& key) override;
     std::vector<KeyHelp> key_help() const override;
     bool busy() const override;
     // What was found and compared stays.
@@ -51,20 +55,32 @@ public:
     SweepJob& job() { return job_; }
     Marks& marks() { return marks_; }
     ScatterPanel& scatter() { return *scatter_; }
+    ParallelPanel& parallel() { return *parallel_; }
+    ImportancePanel& importance() { return *importance_; }
     ComparePanel& compare() { return *compare_; }
+    // The open scenario among the points, or the store's guest; nothing: there are no points.
+    std::optional<std::uint32_t> here() const { return here_; }
     // For sessions. Ranges are chosen as soon as what there is to sweep is known.
     ExploreState state() const;
     void restore(const ExploreState& state);
     // Whether the points are those of an earlier scenario.
-    bool stale() const;
+    bool stale() const { return swept_ && stale_; }
 
     void start();
+    // The points of a file, over the scenario that it holds, else over the one that is open.
+    void show_saved(std::shared_ptr<const SavedSweep> saved);
+    // What was found, for `open` of the window. Nothing is written where there is nothing.
+    void save(const std::string& file);
+    // Where the points shown were saved, or came from; empty: nowhere.
+    const std::string& file() const { return file_; }
     void open(std::uint32_t point);
     void pin(std::uint32_t point);
     void show_menu(std::uint32_t point, const QPoint& global);
 
 signals:
-    void swept(); // to its end, or cancelled
+    void swept(); // to its end, or cancelled; or all points of a file are there
+    void saved();
+    void told(const trainyard::Problems& problems);
 
 protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
@@ -72,6 +88,10 @@ protected:
 private:
     void make_tools(QLayout& layout);
     QWidget* make_points();
+    void connect_pictures();
+    void follow_colour();
+    void show_on_axis(const QString& key);
+    void say_below(const QString& note);
     QWidget* make_table();
     void connect_all();
     void follow_document();
@@ -82,10 +102,17 @@ private:
     bool finding_facts() const;
     void refuse_facts(const QString& why);
     void take_facts(const Checked<SweepFacts>& facts);
+    const ClusterDraft* cluster() const { return cluster_ ? &*cluster_ : nullptr; }
     void apply_preset(int preset);
     void follow_ranges();
     void take_points(std::vector<FoundPoint> points);
     void take_end(const QString& problem);
+    void take_saved(const SavedSweep& saved, Checked<SavedPoints> points);
+    void read_again(const std::string& file);
+    void ask_save();
+    void show_points_of(SweepPlan plan);
+    void follow_origin();
+    void follow_here();
     std::vector<Metric> shown_metrics() const;
     void restart_views();
     void follow_price();
@@ -106,13 +133,19 @@ private:
     Marks marks_;
     SweepJob job_;
     std::optional<SweepFacts> facts_;
-    std::optional<SweepPlan> plan_;  // of what is chosen
-    QString refusal_;                // why there is none
-    QString left_out_;               // of a preset: what would make too many points
-    std::optional<SweepPlan> swept_; // of the points shown
-    Json swept_from_;                // their scenario, without what was swept
-    QString failure_;                // of the last sweep
-    QString opened_;                 // name of the point opened last, and what that made
+    std::optional<ClusterDraft> cluster_;   // of the open scenario; nothing: it is not generated
+    std::optional<SweepPlan> plan_;         // of what is chosen
+    QString refusal_;                       // why there is none
+    QString left_out_;                      // of a preset: what would make too many points
+    std::optional<SweepPlan> swept_;        // of the points shown
+    std::optional<Scenario> swept_from_;    // their scenario, at the grid's first point
+    bool stale_ = false;                    // the one that is open differs in more
+    std::optional<std::size_t> here_index_; // of the open scenario in their grid
+    std::optional<std::uint32_t> here_;     // the open scenario, as pictures and rows have it
+    std::string file_;                      // that has them
+    QString source_;                        // said of points from a file
+    QString failure_;                       // of the last sweep
+    QString opened_;                        // name of the point opened last, and what that made
     Json opened_as_;
     double seconds_per_point_ = 0; // of the last sweep; 0: none yet
     bool picture_wanted_ = false;
@@ -121,11 +154,14 @@ private:
     RangesView* ranges_;
     PointsModel* rows_;
     ScatterPanel* scatter_;
+    ParallelPanel* parallel_;
+    ImportancePanel* importance_;
     ComparePanel* compare_;
     QComboBox* preset_;
     QPushButton* start_;
     QToolButton* pause_;
     QToolButton* cancel_;
+    QToolButton* save_;
     QToolButton* show_ranges_;
     QProgressBar* progress_;
     ProgressStrip* reading_;
@@ -133,6 +169,7 @@ private:
     QStackedWidget* page_;
     QLabel* message_;
     QTabWidget* tabs_;
+    QTabWidget* pictures_; // of the points
     QLineEdit* filter_;
     QComboBox* shown_;
     QLabel* count_;
@@ -141,6 +178,7 @@ private:
     QTimer* filter_timer_;
     bool following_ = false;
     BackgroundTask facts_task_; // reads what there is to sweep
+    BackgroundTask file_task_;  // reads and writes sweeps
 };
 
 } // namespace trainyard::gui

@@ -1,6 +1,7 @@
 // What becomes of points that are picked in the explorer: opened, pinned, marked.
 
 #include "gui/explore/explore_panel.h"
+#include "gui/explore/here.h"
 #include "sim/study/sweep_follow.h"
 
 #include <QKeyEvent>
@@ -21,6 +22,12 @@ std::vector<KeyHelp> ExplorePanel::key_help() const
         {"P", tr("pin the point to compare, or let it go")},
         {"F", tr("show all points")},
         {tr("Esc"), tr("lets go of marks")},
+        {tr("parallel: left, right"), tr("from axis to axis; with Ctrl the axis moves")},
+        {tr("parallel: up, down"), tr("from point to point along the axis")},
+        {tr("parallel: Space"),
+         tr("brush the point's value, or what is as good and better; Del lets go")},
+        {tr("parallel: I"), tr("turn the axis over")},
+        {tr("importance: up, down, Return"), tr("from bar to bar, and to its axis")},
     };
 }
 
@@ -49,6 +56,8 @@ void ExplorePanel::pin(std::uint32_t point)
 
 void ExplorePanel::show_menu(std::uint32_t point, const QPoint& global)
 {
+    if (point >= store_.size())
+        return; // the open scenario is open
     marks_.set_current(point);
     QMenu menu(this);
     menu.addAction(tr("Open\tReturn"), this, [this, point] { open(point); });
@@ -59,6 +68,64 @@ void ExplorePanel::show_menu(std::uint32_t point, const QPoint& global)
                        [this, point] { pin(point); });
     pins->setEnabled(store_.feasible(point));
     menu.exec(global);
+}
+
+// The open scenario among the points, or beside them.
+void ExplorePanel::follow_here()
+{
+    if (!in_sight())
+        return; // asked again then
+    std::optional<std::uint32_t> here;
+    std::optional<Guest> guest;
+    if (swept_ && store_.size() > 0) {
+        here = here_index_ ? store_.find(*here_index_) : std::nullopt;
+        if (!here) {
+            guest = guest_of(*swept_, workspace_.document(), cluster(),
+                             workspace_.current() ? workspace_.run().get() : nullptr);
+            // Until its run is there the figures of the one before stay.
+            if (const auto& before = store_.guest_scenario(); before && !workspace_.current())
+                guest->figures = before->figures;
+            here = PointStore::guest;
+        }
+    }
+    if (guest == store_.guest_scenario() && here == here_)
+        return;
+    if (!guest && marks_.current() == PointStore::guest)
+        marks_.set_current(std::nullopt);
+    rows_->set_here(std::nullopt);
+    store_.set_guest(std::move(guest));
+    here_ = here;
+    rows_->set_here(here);
+    scatter_->chart().set_here(here);
+    parallel_->set_here(here);
+}
+
+void ExplorePanel::show_part(const QString& key)
+{
+    if (key == compare_->key()) {
+        tabs_->setCurrentWidget(compare_);
+        return;
+    }
+    for (int i = 0; i < pictures_->count(); ++i)
+        if (static_cast<Panel*>(pictures_->widget(i))->key() == key) {
+            tabs_->setCurrentIndex(0);
+            pictures_->setCurrentIndex(i);
+        }
+}
+
+// Chosen in one picture, it is that of all.
+void ExplorePanel::follow_colour()
+{
+    parallel_->set_colour(scatter_->choice().colour);
+}
+
+void ExplorePanel::show_on_axis(const QString& key)
+{
+    ScatterChoice choice = scatter_->choice();
+    choice.x = key;
+    scatter_->set_choice(choice);
+    show_part(scatter_->key());
+    scatter_->chart().setFocus();
 }
 
 void ExplorePanel::follow_pins()
@@ -72,6 +139,7 @@ void ExplorePanel::follow_pins()
         points.push_back(point.value_or(std::numeric_limits<std::uint32_t>::max()));
     }
     scatter_->chart().set_pinned(points);
+    parallel_->set_pinned(points);
 }
 
 void ExplorePanel::take_rows()

@@ -28,6 +28,25 @@ std::vector<Json> objects_in(const Json& object, std::string_view key)
     return out;
 }
 
+std::vector<QString> texts_in(const Json& object, std::string_view key)
+{
+    std::vector<QString> out;
+    const Json* const list = object.is_object() ? object.find(key) : nullptr;
+    if (list != nullptr && list->is_array())
+        for (const Json& one : list->items())
+            if (one.is_string())
+                out.push_back(QString::fromStdString(one.as_string()));
+    return out;
+}
+
+Json list_of(const std::vector<QString>& texts)
+{
+    Json out = Json::array();
+    for (const QString& text : texts)
+        out.push_back(text.toStdString());
+    return out;
+}
+
 } // namespace
 
 Json to_json(const ExploreState& state)
@@ -44,10 +63,18 @@ Json to_json(const ExploreState& state)
         pins.push_back(Json::Object{
             {"name", pin.name.toStdString()}, {"scenario", pin.scenario}, {"file", pin.file}});
     const ScatterChoice& axes = state.axes;
-    return Json::Object{{"swept", std::move(swept)}, {"x", axes.x.toStdString()},
-                        {"y", axes.y.toStdString()}, {"colour", axes.colour.toStdString()},
-                        {"log_x", axes.log_x},       {"log_y", axes.log_y},
-                        {"pins", std::move(pins)}};
+    return Json::Object{{"swept", std::move(swept)},
+                        {"x", axes.x.toStdString()},
+                        {"y", axes.y.toStdString()},
+                        {"colour", axes.colour.toStdString()},
+                        {"log_x", axes.log_x},
+                        {"log_y", axes.log_y},
+                        {"pins", std::move(pins)},
+                        {"file", state.file},
+                        {"axes", list_of(state.parallel.axes)},
+                        {"flipped", list_of(state.parallel.flipped)},
+                        {"explained", state.explained.toStdString()},
+                        {"picture", state.picture.toStdString()}};
 }
 
 ExploreState explore_state_from(const Json& json)
@@ -68,6 +95,10 @@ ExploreState explore_state_from(const Json& json)
             scenario && scenario->is_object() && out.pins.size() < most_pins)
             out.pins.push_back({QString::fromStdString(text_in(one, "name")), *scenario,
                                 text_in(one, "file"), std::nullopt});
+    out.file = text_in(json, "file");
+    out.parallel = {texts_in(json, "axes"), texts_in(json, "flipped")};
+    out.explained = QString::fromStdString(text_in(json, "explained"));
+    out.picture = QString::fromStdString(text_in(json, "picture"));
     out.axes = {QString::fromStdString(text_in(json, "x")),
                 QString::fromStdString(text_in(json, "y")),
                 QString::fromStdString(text_in(json, "colour")), flag_in(json, "log_x"),

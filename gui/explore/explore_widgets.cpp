@@ -36,6 +36,8 @@ ExplorePanel::ExplorePanel(Workspace& workspace, QWidget* parent)
       ranges_(new RangesView),
       rows_(new PointsModel(store_, marks_, this)),
       scatter_(new ScatterPanel(store_, marks_, *rows_)),
+      parallel_(new ParallelPanel(store_, marks_, *rows_)),
+      importance_(new ImportancePanel(store_)),
       compare_(new ComparePanel(workspace)),
       facts_timer_(new QTimer(this)),
       filter_timer_(new QTimer(this))
@@ -71,13 +73,18 @@ void ExplorePanel::make_tools(QLayout& layout)
     auto* const row = new QHBoxLayout;
     preset_ = new QComboBox;
     preset_->setAccessibleName(tr("preset of what is swept"));
-    for (const Preset preset : {Preset::parallel, Preset::memory, Preset::everything})
+    for (const Preset preset :
+         {Preset::parallel, Preset::memory, Preset::cluster, Preset::everything})
         preset_->addItem(title_of(preset));
     start_ = new QPushButton(tr("Sweep"));
     pause_ = new QToolButton;
     cancel_ = new QToolButton;
     cancel_->setText(tr("Cancel"));
     cancel_->setToolTip(tr("end the sweep and keep what was found"));
+    save_ = new QToolButton;
+    save_->setText(tr("Save..."));
+    save_->setToolTip(tr("write the points to a file that the window opens again (Ctrl+O)"));
+    save_->setEnabled(false);
     show_ranges_ = new QToolButton;
     show_ranges_->setText(tr("Ranges"));
     show_ranges_->setToolTip(tr("show what is swept"));
@@ -95,6 +102,7 @@ void ExplorePanel::make_tools(QLayout& layout)
           static_cast<QWidget*>(cancel_), static_cast<QWidget*>(progress_)})
         row->addWidget(widget);
     row->addWidget(state_, 1);
+    row->addWidget(save_);
     static_cast<QVBoxLayout&>(layout).addLayout(row);
 }
 
@@ -106,7 +114,12 @@ QWidget* ExplorePanel::make_points()
     message_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     message_->setMargin(12);
     page_ = new QStackedWidget;
-    page_->addWidget(scatter_);
+    pictures_ = new QTabWidget;
+    pictures_->setDocumentMode(true);
+    pictures_->addTab(scatter_, tr("Scatter"));
+    pictures_->addTab(parallel_, tr("Parallel coordinates"));
+    pictures_->addTab(importance_, tr("Importance"));
+    page_->addWidget(pictures_);
     page_->addWidget(message_);
     auto* const both = new QSplitter(Qt::Vertical);
     both->addWidget(page_);
@@ -158,7 +171,10 @@ void ExplorePanel::connect_all()
     connect(this, &Panel::sightChanged, this, &ExplorePanel::follow_sight);
     connect(compare_, &Panel::busyChanged, this, &Panel::busyChanged);
     connect(facts_timer_, &QTimer::timeout, this, &ExplorePanel::find_facts);
-    connect(reading_, &ProgressStrip::cancelled, this, &ExplorePanel::cancel_facts);
+    connect(reading_, &ProgressStrip::cancelled, this, [this] {
+        file_task_.cancel();
+        cancel_facts();
+    });
     connect(&facts_task_, &BackgroundTask::failed, this, &ExplorePanel::refuse_facts);
     connect(&facts_task_, &BackgroundTask::busyChanged, this, [this] {
         if (facts_task_.busy())
@@ -166,6 +182,17 @@ void ExplorePanel::connect_all()
         else
             reading_->end();
         emit busyChanged();
+    });
+    connect(save_, &QToolButton::clicked, this, &ExplorePanel::ask_save);
+    connect(&file_task_, &BackgroundTask::busyChanged, this, [this] {
+        if (file_task_.busy())
+            reading_->begin(tr("points of a file"));
+        else
+            reading_->end();
+        emit busyChanged();
+    });
+    connect(&file_task_, &BackgroundTask::failed, this, [this](const QString& message) {
+        emit told({{"", 0, "", message.toStdString(), "", Severity::error}});
     });
     connect(ranges_, &RangesView::changed, this, &ExplorePanel::follow_ranges);
     connect(preset_, &QComboBox::activated, this, &ExplorePanel::apply_preset);
@@ -190,9 +217,7 @@ void ExplorePanel::connect_all()
         if (const QModelIndex index = view_->indexAt(at); index.isValid())
             show_menu(rows_->point(index.row()), view_->viewport()->mapToGlobal(at));
     });
-    connect(&scatter_->chart(), &ScatterChart::menuWanted, this, &ExplorePanel::show_menu);
-    connect(scatter_, &ScatterPanel::opened, this, &ExplorePanel::open);
-    connect(scatter_, &ScatterPanel::pinWanted, this, &ExplorePanel::pin);
+    connect_pictures();
     connect(&scatter_->chart(), &ScatterChart::frontChanged, this, [this] {
         std::vector<std::uint32_t> points;
         for (const FrontPoint& one : scatter_->chart().front().points())
@@ -209,6 +234,26 @@ void ExplorePanel::connect_all()
         rows_->set_shown(static_cast<Shown>(shown));
         count_->setText(tr("%L1 rows").arg(rows_->shown_count()));
     });
+}
+
+void ExplorePanel::connect_pictures()
+{
+    connect(&scatter_->chart(), &ScatterChart::menuWanted, this, &ExplorePanel::show_menu);
+    connect(scatter_, &ScatterPanel::opened, this, &ExplorePanel::open);
+    connect(scatter_, &ScatterPanel::pinWanted, this, &ExplorePanel::pin);
+    connect(scatter_, &ScatterPanel::choiceChanged, this, &ExplorePanel::follow_colour);
+    parallel_->set_describe([this](std::uint32_t point) { return scatter_->describe(point); });
+    connect(parallel_, &ParallelPanel::menuWanted, this, &ExplorePanel::show_menu);
+    connect(parallel_, &ParallelPanel::opened, this, &ExplorePanel::open);
+    connect(parallel_, &ParallelPanel::pinWanted, this, &ExplorePanel::pin);
+    connect(parallel_, &ParallelPanel::colourChosen, this, [this](const QString& key) {
+        ScatterChoice choice = scatter_->choice();
+        choice.colour = key;
+        scatter_->set_choice(choice);
+        follow_colour();
+    });
+    connect(importance_, &ImportancePanel::axisWanted, this, &ExplorePanel::show_on_axis);
+    connect(importance_, &Panel::busyChanged, this, &Panel::busyChanged);
 }
 
 // Wide enough for the names and for what stands below them.

@@ -1,11 +1,14 @@
 #include "gui/explore/marks.h"
 
+#include "gui/explore/point_store.h"
+
 #include <algorithm>
 
 namespace trainyard::gui {
 
 void Marks::mark(std::vector<std::uint32_t> points)
 {
+    std::erase(points, PointStore::guest); // is none of them
     if (points == points_)
         return;
     points_ = std::move(points);

@@ -3,6 +3,7 @@
 #include "gui/explore/ranges.h"
 #include "gui/explore/sweep_plan.h"
 #include "gui/model/qt_text.h"
+#include "sim/base/random.h"
 
 #include <algorithm>
 #include <cmath>
@@ -67,8 +68,13 @@ std::vector<Metric> metrics_of(const SweepGrid& grid, WorkUnit work, const Price
 
 double value_of(const PointStore& store, std::uint32_t point, const Metric& metric)
 {
-    return metric.axis ? static_cast<double>(store.value(point, *metric.axis))
+    return metric.axis ? store.place(point, *metric.axis)
                        : metric.scale * store.figure(point, metric.column);
+}
+
+double jitter(const PointStore& store, std::uint32_t point, std::uint64_t salt)
+{
+    return to_unit_interval(hash_key(salt, store.index(point))) - 0.5;
 }
 
 QString number_text(double value)

@@ -33,6 +33,9 @@ std::vector<Metric> metrics_of(const SweepGrid& grid, WorkUnit work, const Price
 // In the metric's unit; of a swept field which of its values; NaN: unknown.
 double value_of(const PointStore& store, std::uint32_t point, const Metric& metric);
 
+// Moves points of one value apart: in [-1/2, 1/2), the same for the same point.
+double jitter(const PointStore& store, std::uint32_t point, std::uint64_t salt);
+
 // As people read it, without the unit; empty where it is unknown.
 QString text_of(const PointStore& store, std::uint32_t point, const Metric& metric);
 

@@ -1,5 +1,7 @@
 #include "gui/explore/point_cloud.h"
 
+#include "gui/explore/pixels.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -62,18 +64,6 @@ void PointCloud::make_stamps(double ratio)
 
 namespace {
 
-// `over` onto `under`, both premultiplied.
-QRgb blend(QRgb over, QRgb under)
-{
-    const unsigned rest = 255U - static_cast<unsigned>(qAlpha(over));
-    // Two channels at a time, x / 255 as (x + 128 + ((x + 128) >> 8)) >> 8.
-    const auto scaled = [rest](QRgb pair) {
-        const QRgb product = pair * rest + 0x00800080U;
-        return ((product + ((product >> 8U) & 0x00ff00ffU)) >> 8U) & 0x00ff00ffU;
-    };
-    return over + scaled(under & 0x00ff00ffU) + (scaled((under >> 8U) & 0x00ff00ffU) << 8U);
-}
-
 void put(const QImage& stamp, QImage& picture, int left, int top)
 {
     const int first_row = std::max(0, -top);
@@ -85,7 +75,7 @@ void put(const QImage& stamp, QImage& picture, int left, int top)
         auto* const to = reinterpret_cast<QRgb*>(picture.scanLine(top + row)) + left;
         for (int i = first; i < last; ++i)
             if (from[i] != 0)
-                to[i] = blend(from[i], to[i]);
+                to[i] = blended(from[i], to[i]);
     }
 }
 

@@ -33,6 +33,11 @@ void PointStore::reset(SweepGrid grid)
     }
 }
 
+void PointStore::set_guest(std::optional<Guest> of)
+{
+    guest_ = std::move(of);
+}
+
 void PointStore::add(std::vector<FoundPoint> found)
 {
     for (FoundPoint& point : found) {
@@ -58,8 +63,9 @@ std::uint32_t PointStore::kind_of(const FoundPoint& point)
     const auto [at, is_new] =
         kind_by_hindrance_.try_emplace(point.hindrance, static_cast<std::uint32_t>(kinds_.size()));
     if (is_new)
-        kinds_.push_back(
-            {point.reason, point.hint, 0, point.hindrance.kind == Hindrance::Kind::memory});
+        kinds_.push_back({point.reason, point.hint, 0,
+                          point.hindrance.kind == Hindrance::Kind::memory,
+                          point.hindrance.pointer});
     ++kinds_[at->second].count;
     return at->second;
 }

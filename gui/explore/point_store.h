@@ -29,6 +29,17 @@ struct ReasonKind {
     std::string hint;
     std::size_t count = 0;
     bool memory = false; // too little of it
+    std::string pointer; // of the field at fault
+};
+
+// A scenario beside the grid, drawn and listed among its points: the one that is open.
+struct Guest {
+    std::vector<double> figures;    // those kept; unknown: NaN
+    std::vector<double> places;     // by axis: among the values (2.5: between two); unknown: NaN
+    std::vector<std::string> names; // by axis: its values
+    std::string reason;             // why it cannot be; empty: it can, or is not known yet
+
+    bool operator==(const Guest&) const = default;
 };
 
 // Points have numbers in the order in which they were found.
@@ -42,8 +53,18 @@ public:
     std::uint32_t size() const { return static_cast<std::uint32_t>(index_.size()); }
     std::size_t feasible_count() const { return feasible_count_; }
 
+    // The number by which the guest is asked for, where there is one: its figures, places and
+    // names, whether and why not it can be. It is none of the `size()` points.
+    static constexpr std::uint32_t guest = std::numeric_limits<std::uint32_t>::max() - 1;
+    void set_guest(std::optional<Guest> of);
+    const std::optional<Guest>& guest_scenario() const { return guest_; }
+    bool has(std::uint32_t point) const { return point < size() || (point == guest && guest_); }
+
     // Of a column of kept_figures(), or of the one with that key.
-    double figure(std::uint32_t point, std::size_t column) const { return figures_[column][point]; }
+    double figure(std::uint32_t point, std::size_t column) const
+    {
+        return point == guest ? guest_->figures[column] : figures_[column][point];
+    }
     double figure(std::uint32_t point, std::string_view key) const;
     std::size_t index(std::uint32_t point) const { return index_[point]; } // in the grid
     // Which of the axis' values.
@@ -51,13 +72,24 @@ public:
     {
         return index_[point] / strides_[axis] % grid_.axes[axis].values.size();
     }
+    // Where it stands among them.
+    double place(std::uint32_t point, std::size_t axis) const
+    {
+        return point == guest ? guest_->places[axis] : static_cast<double>(value(point, axis));
+    }
     const std::string& value_name(std::uint32_t point, std::size_t axis) const
     {
-        return grid_.axes[axis].values[value(point, axis)];
+        return point == guest ? guest_->names[axis] : grid_.axes[axis].values[value(point, axis)];
     }
-    bool feasible(std::uint32_t point) const { return kind_[point] == 0; }
+    bool feasible(std::uint32_t point) const
+    {
+        return point == guest ? guest_->reason.empty() : kind_[point] == 0;
+    }
     // Empty where it can be.
-    const std::string& reason(std::uint32_t point) const { return reason_[point]; }
+    const std::string& reason(std::uint32_t point) const
+    {
+        return point == guest ? guest_->reason : reason_[point];
+    }
     // Into `kinds`; 0: it can be.
     std::uint32_t kind(std::uint32_t point) const { return kind_[point]; }
     const std::vector<ReasonKind>& kinds() const { return kinds_; }
@@ -80,6 +112,7 @@ private:
     std::map<Hindrance, std::uint32_t> kind_by_hindrance_;
     std::size_t feasible_count_ = 0;
     std::optional<std::uint32_t> nearest_;
+    std::optional<Guest> guest_;
 };
 
 // How much memory a point lacks, in bytes. Requires both figures.

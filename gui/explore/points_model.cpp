@@ -68,19 +68,21 @@ void PointsModel::set_metrics(std::vector<Metric> metrics)
 // What is not known goes last, whichever way it is sorted; equals as the grid has them.
 bool PointsModel::before(std::uint32_t a, std::uint32_t b) const
 {
-    const double x = keys_[a];
-    const double y = keys_[b];
+    const double x = key(a);
+    const double y = key(b);
     if (std::isnan(x) != std::isnan(y))
         return std::isnan(y);
     if (x != y && !std::isnan(x))
         return order_ == Qt::AscendingOrder ? x < y : x > y;
+    if (a == PointStore::guest || b == PointStore::guest)
+        return a == PointStore::guest && a != b;
     return store_.index(a) < store_.index(b);
 }
 
 double PointsModel::key_of(std::uint32_t point) const
 {
     if (sort_column_ == reason_column())
-        return store_.feasible(point) ? unknown : store_.kind(point);
+        return store_.feasible(point) || point == PointStore::guest ? unknown : store_.kind(point);
     if (sort_column_ < 0 || sort_column_ > reason_column())
         return 0;
     const Metric& metric = columns_[static_cast<std::size_t>(sort_column_)];
@@ -92,6 +94,8 @@ void PointsModel::fill_keys(std::uint32_t from)
     keys_.resize(store_.size());
     for (std::uint32_t point = from; point < store_.size(); ++point)
         keys_[point] = key_of(point);
+    if (shows_guest())
+        guest_key_ = key_of(PointStore::guest);
 }
 
 bool PointsModel::wanted(std::uint32_t point) const
@@ -112,6 +116,8 @@ std::vector<std::uint32_t> PointsModel::all_wanted(std::uint32_t from)
     for (std::uint32_t point = from; point < store_.size(); ++point)
         if (wanted(point))
             out.push_back(point);
+    if (from == 0 && shows_guest())
+        out.push_back(PointStore::guest);
     followed_ = store_.size();
     return out;
 }
@@ -143,13 +149,13 @@ void PointsModel::reorder(std::vector<std::uint32_t> rows)
     const QModelIndexList kept = persistentIndexList();
     std::vector<int> place;
     if (!kept.isEmpty()) {
-        place.assign(store_.size(), -1);
+        place.assign(store_.size() + std::size_t{1}, -1); // the guest's is the last
         for (std::size_t row = 0; row < rows.size(); ++row)
-            place[rows[row]] = static_cast<int>(row);
+            place[std::min(rows[row], store_.size())] = static_cast<int>(row);
     }
     QModelIndexList now;
     for (const QModelIndex& index : kept)
-        now << createIndex(place[point(index.row())], index.column());
+        now << createIndex(place[std::min(point(index.row()), store_.size())], index.column());
     rows_ = std::move(rows);
     changePersistentIndexList(kept, now);
     emit layoutChanged({}, QAbstractItemModel::VerticalSortHint);
@@ -197,6 +203,45 @@ void PointsModel::set_front(std::vector<std::uint32_t> points)
         refilter();
 }
 
+void PointsModel::set_here(std::optional<std::uint32_t> point)
+{
+    const std::optional<int> before = here_ ? row_of(*here_) : std::nullopt;
+    if (before && here_ == PointStore::guest) {
+        beginRemoveRows({}, *before, *before);
+        rows_.erase(rows_.begin() + *before);
+        endRemoveRows();
+    }
+    const bool was_point = here_ && here_ != PointStore::guest;
+    here_ = point;
+    if (columns_.empty())
+        return;
+    if (shows_guest()) {
+        guest_key_ = key_of(PointStore::guest);
+        const auto at = std::ranges::lower_bound(
+            rows_, PointStore::guest,
+            [this](std::uint32_t a, std::uint32_t b) { return this->before(a, b); });
+        const int row = static_cast<int>(at - rows_.begin());
+        beginInsertRows({}, row, row);
+        rows_.insert(at, PointStore::guest);
+        endInsertRows();
+    }
+    const auto changed = [this](std::optional<int> row) {
+        if (row)
+            emit dataChanged(index(*row, 0), index(*row, columnCount() - 1));
+    };
+    if (was_point)
+        changed(before);
+    if (here_ && here_ != PointStore::guest)
+        changed(row_of(*here_));
+}
+
+// What is filtered are the points: the open scenario is what they are held against.
+bool PointsModel::shows_guest() const
+{
+    return here_ == PointStore::guest && store_.has(PointStore::guest) &&
+           (shown_ == Shown::all || shown_ == Shown::possible);
+}
+
 void PointsModel::repaint()
 {
     if (shown_ == Shown::marked)
@@ -217,10 +262,15 @@ TableData PointsModel::table() const
     TableData out;
     for (int column = 0; column < columnCount(); ++column)
         out.columns << headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
+    const bool told = here_ && row_of(*here_);
+    if (told)
+        out.columns << tr("Open scenario");
     for (const std::uint32_t point : rows_) {
         QStringList cells;
         for (int column = 0; column < columnCount(); ++column)
             cells << exact_cell(point, column);
+        if (told)
+            cells << (point == here_ ? tr("yes") : QString());
         out.rows.push_back(std::move(cells));
     }
     return out;
@@ -257,11 +307,22 @@ QVariant PointsModel::data(const QModelIndex& index, int role) const
     if (!index.isValid())
         return {};
     const std::uint32_t number = point(index.row());
+    const bool here = number == here_;
     switch (role) {
     case Qt::DisplayRole:
-        return cell(number, index.column());
+        return here && index.column() == 0 ? tr("◆ %1").arg(cell(number, 0))
+                                           : cell(number, index.column());
     case Qt::ToolTipRole:
-        return store_.feasible(number) ? QVariant() : text_of(store_.reason(number));
+        return here                      ? tr("the open scenario")
+               : store_.feasible(number) ? QVariant()
+                                         : text_of(store_.reason(number));
+    case Qt::FontRole:
+        if (here) {
+            QFont bold = QApplication::font();
+            bold.setBold(true);
+            return bold;
+        }
+        return {};
     case Qt::TextAlignmentRole:
         return index.column() == reason_column()
                    ? QVariant()

@@ -32,6 +32,10 @@ public:
     // Of those on the front, for Shown::front.
     void set_front(std::vector<std::uint32_t> points);
 
+    // The open scenario: a point, or the store's guest, which then has a row among the others;
+    // nothing: it is not told.
+    void set_here(std::optional<std::uint32_t> point);
+
     // A cell that needs the marks was painted before they changed.
     void repaint();
 
@@ -40,7 +44,8 @@ public:
     const std::vector<Metric>& columns() const { return columns_; }
     int sort_column() const { return sort_column_; }
     Qt::SortOrder sort_order() const { return order_; }
-    std::size_t shown_count() const { return rows_.size(); }
+    // Of points; the open scenario beside them is none.
+    std::size_t shown_count() const { return rows_.size() - (shows_guest() ? 1 : 0); }
 
     // All rows shown.
     TableData table() const;
@@ -53,11 +58,16 @@ public:
 
 private:
     bool wanted(std::uint32_t point) const;
+    bool shows_guest() const;
     bool before(std::uint32_t a, std::uint32_t b) const;
     void take_columns(std::vector<Metric> metrics);
     void sort_best_first();
     void fill_keys(std::uint32_t from);
     double key_of(std::uint32_t point) const;
+    double key(std::uint32_t point) const
+    {
+        return point == PointStore::guest ? guest_key_ : keys_[point];
+    }
     int reason_column() const { return static_cast<int>(columns_.size()); }
     QString exact_cell(std::uint32_t point, int column) const;
     QString cell(std::uint32_t point, int column) const;
@@ -74,7 +84,9 @@ private:
     std::vector<bool> on_front_;
     int sort_column_ = 0;
     Qt::SortOrder order_ = Qt::AscendingOrder;
-    std::vector<double> keys_;        // by point, of the sorted column
+    std::vector<double> keys_; // by point, of the sorted column
+    double guest_key_ = unknown;
+    std::optional<std::uint32_t> here_;
     std::vector<std::uint32_t> rows_; // points, in the order shown
     std::uint32_t followed_ = 0;      // points of the store that were looked at
 };

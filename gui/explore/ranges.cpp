@@ -4,9 +4,11 @@
 #include "gui/model/choices.h"
 #include "gui/model/form.h"
 #include "sim/strategy/schedule.h"
+#include "sim/study/inputs.h"
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <numeric>
 
 namespace trainyard::gui {
@@ -63,6 +65,47 @@ Values virtual_stages(const SweepFacts& facts)
     return divisors(facts.layers, most);
 }
 
+constexpr std::string_view of_cluster = "topology.";
+
+// A quarter to four times as much: "25 GB/s", "50 GB/s", ... of "50 GB/s".
+Values scaled(const std::string& text)
+{
+    const auto unit = std::min(text.find_first_not_of("0123456789.eE+-"), text.size());
+    const double number = QString::fromStdString(text.substr(0, unit)).toDouble();
+    Values out;
+    for (const double factor : {0.25, 0.5, 1.0, 2.0, 4.0})
+        if (number > 0)
+            out.push_back(QString::number(factor * number, 'g', 6).toStdString() +
+                          text.substr(unit));
+    return out;
+}
+
+// In whole racks, where NVLink spans several nodes.
+Values node_counts(const ClusterDraft& cluster)
+{
+    const std::optional<double> nodes = number_in(cluster.text("nodes"));
+    Values out;
+    for (const std::int64_t count : {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096}) {
+        const auto all = count * cluster.nodes_per_rack();
+        constexpr double far = 9; // times as many or as few
+        if (nodes && static_cast<double>(all) < far * *nodes &&
+            static_cast<double>(all) * far > *nodes)
+            out.push_back(std::to_string(all));
+    }
+    return out;
+}
+
+Values rates(const ClusterDraft& cluster, const std::string& field)
+{
+    const std::string given = cluster.text(field);
+    return scaled(given.empty() ? cluster.usual_text(field) : given);
+}
+
+Values field_choices(const FormField* field)
+{
+    return field != nullptr ? field->choices : Values{};
+}
+
 struct Sweepable {
     const char* field;
     const char* name;
@@ -70,7 +113,46 @@ struct Sweepable {
     std::int64_t first = 0;                          // of numbers: chosen at first up to this
     bool parallel = false;                           // in that preset
     bool memory = false;
+    std::function<Values(const ClusterDraft&)> of_cluster = nullptr; // of fields of the topology
+    bool own_at_first = false; // words: no other is chosen by itself
+    bool cluster = false;      // in that preset
 };
+
+Sweepable of_topology(const char* field, const char* name,
+                      std::function<Values(const ClusterDraft&)> values, bool own_at_first = false)
+{
+    constexpr std::int64_t all = std::numeric_limits<std::int64_t>::max();
+    return {field, name, nullptr, all, false, false, std::move(values), own_at_first, false};
+}
+
+// Fields of a generated cluster.
+std::vector<Sweepable> cluster_sweepables()
+{
+    using C = const ClusterDraft&;
+    std::vector<Sweepable> out{
+        of_topology("topology.nodes", "nodes", node_counts),
+        of_topology("topology.node.nic_rate", "NIC rate",
+                    [](C c) { return rates(c, "node.nic_rate"); }),
+        of_topology("topology.fabric.oversubscription", "oversubscription",
+                    [](C) {
+                        return Values{"1", "2", "4", "8"};
+                    }),
+        of_topology(
+            "topology.node", "kind of node", [](C c) { return c.node_presets(); }, true),
+        of_topology("topology.node.nics", "NICs a node",
+                    [](C) {
+                        return Values{"1", "2", "4", "8"};
+                    }),
+        of_topology("topology.fabric.kind", "fabric",
+                    [](C) { return field_choices(find_field(cluster_form(), "fabric.kind")); }),
+        of_topology(
+            "topology.fabric.network", "network", [](C c) { return c.network_presets(); }, true),
+    };
+    constexpr std::size_t decide_most = 3;
+    for (std::size_t i = 0; i < decide_most; ++i)
+        out[i].cluster = true;
+    return out;
+}
 
 // In the order in which they are shown.
 const std::vector<Sweepable>& sweepables()
@@ -107,7 +189,13 @@ const std::vector<Sweepable>& sweepables()
         {"training.precision", "precision", nullptr},
         {"software.cuda_graphs", "CUDA graphs", nullptr},
     };
-    return all;
+    static const std::vector<Sweepable> with_cluster = [] {
+        std::vector<Sweepable> out = all;
+        for (Sweepable& one : cluster_sweepables())
+            out.push_back(std::move(one));
+        return out;
+    }();
+    return with_cluster;
 }
 
 Values values_of(const FormField& field)
@@ -115,15 +203,6 @@ Values values_of(const FormField& field)
     if (field.kind == FieldKind::boolean)
         return {"false", "true"};
     return field.choices;
-}
-
-// What the scenario has there, in the words of `--set`.
-std::string own_value(const Document& document, const FormField& field)
-{
-    const Json* const given = document.find(field.field);
-    const std::string text =
-        given != nullptr && !given->is_null() ? edit_text(*given) : field.default_text();
-    return text.empty() ? "null" : text;
 }
 
 // Numbers stay in order; what is left to the program comes first.
@@ -146,6 +225,8 @@ const Sweepable& sweepable(const AxisRange& range)
 bool at_first(const AxisRange& range, std::size_t value)
 {
     const std::optional<double> number = number_in(range.values[value]);
+    if (sweepable(range).own_at_first)
+        return value == range.own;
     return value == range.own || !number || *number <= static_cast<double>(sweepable(range).first);
 }
 
@@ -178,6 +259,37 @@ std::vector<std::string> AxisRange::chosen_values() const
     return out;
 }
 
+std::string own_value(const Document& document, const std::string& field,
+                      const ClusterDraft* cluster)
+{
+    if (field.starts_with(of_cluster) && cluster != nullptr) {
+        const std::string inside = field.substr(of_cluster.size());
+        if (inside == "node" && !cluster->node().empty())
+            return cluster->node();
+        if (inside == "fabric.network" && !cluster->network().empty())
+            return cluster->network();
+        const std::string given = cluster->text(inside);
+        const std::string text = given.empty() ? cluster->usual_text(inside) : given;
+        return text.empty() ? "null" : text;
+    }
+    const Json* const given = document.find(field);
+    if (given != nullptr && !given->is_null())
+        return edit_text(*given);
+    const FormField* const known = find_field(scenario_form(), field);
+    const std::string text = known != nullptr ? known->default_text() : std::string();
+    return text.empty() ? "null" : text;
+}
+
+std::optional<ClusterDraft> cluster_of(const ScenarioFile& file)
+{
+    const Checked<Input> topology = find_input(file.scenario.topology, InputKind::topology, file);
+    Checked<ClusterChoices> choices = cluster_choices();
+    if (!topology || !choices || !ClusterDraft::generated(topology->json))
+        return {};
+    return ClusterDraft(std::make_shared<const ClusterChoices>(std::move(*choices)),
+                        topology->json);
+}
+
 QString value_text(const std::string& value)
 {
     return value == "null" ? QStringLiteral("auto") : QString::fromStdString(value);
@@ -190,31 +302,44 @@ QString title_of(Preset preset)
         return words("Parallel dimensions");
     case Preset::memory:
         return words("Memory savers");
+    case Preset::cluster:
+        return words("Cluster");
     case Preset::everything:
         break;
     }
     return words("Everything");
 }
 
-std::vector<AxisRange> ranges_of(const SweepFacts& facts, const Document& document)
+std::vector<AxisRange> ranges_of(const SweepFacts& facts, const Document& document,
+                                 const ClusterDraft* cluster)
 {
     std::vector<AxisRange> out;
-    for (const Sweepable& one : sweepables()) {
-        const FormField* const field = find_field(scenario_form(), one.field);
+    const auto add = [&](const Sweepable& one, const FormField* field, Values values) {
         if (field == nullptr)
-            continue;
+            return;
         AxisRange range;
         range.field = one.field;
         range.name = words(one.name);
         range.help = QString::fromStdString(field->help);
-        range.values = one.values ? one.values(facts) : values_of(*field);
-        range.own = include(range.values, own_value(document, *field));
+        range.values = std::move(values);
+        range.own = include(range.values, own_value(document, one.field, cluster));
         if (range.values.size() < 2)
-            continue;
+            return;
         for (std::size_t i = 0; i < range.values.size(); ++i)
             range.chosen.push_back(at_first(range, i));
         out.push_back(std::move(range));
-    }
+    };
+    for (const Sweepable& one : sweepables())
+        if (!one.of_cluster) {
+            const FormField* const field = find_field(scenario_form(), one.field);
+            add(one, field,
+                one.values         ? one.values(facts)
+                : field != nullptr ? values_of(*field)
+                                   : Values{});
+        } else if (cluster != nullptr) {
+            const std::string inside(std::string_view(one.field).substr(of_cluster.size()));
+            add(one, find_field(cluster_form(), inside), one.of_cluster(*cluster));
+        }
     return out;
 }
 
@@ -222,7 +347,8 @@ QStringList choose(std::vector<AxisRange>& ranges, Preset preset, const SweepFac
 {
     for (AxisRange& range : ranges) {
         const Sweepable& known = sweepable(range);
-        range.swept = preset == Preset::everything ||
+        range.swept = (preset == Preset::everything && !known.of_cluster) ||
+                      (preset == Preset::cluster && known.cluster) ||
                       (preset == Preset::parallel && known.parallel) ||
                       (preset == Preset::memory && known.memory);
         // Stages that are held in several pieces need a pipeline: without one the point is refused.

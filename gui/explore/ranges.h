@@ -4,9 +4,11 @@
 // them are chosen.
 
 #include "gui/model/document.h"
+#include "gui/new/cluster_draft.h"
 #include "sim/study/sweep_space.h"
 
 #include <QStringList>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,14 +27,25 @@ struct AxisRange {
     bool operator==(const AxisRange&) const = default;
 };
 
+// What the scenario has in a field, in the words of `--set`: its default where it says nothing.
+// `cluster`: of its topology, where that is generated; else null.
+std::string own_value(const Document& document, const std::string& field,
+                      const ClusterDraft* cluster);
+
+// The scenario's cluster, where it is a number of nodes of one kind; nothing: its devices are
+// listed one by one, or it cannot be read. Reads files.
+std::optional<ClusterDraft> cluster_of(const ScenarioFile& file);
+
 // "auto" for what is left to the rest, else the value itself.
 QString value_text(const std::string& value);
 
-enum class Preset : std::uint8_t { parallel, memory, everything };
+enum class Preset : std::uint8_t { parallel, memory, cluster, everything };
 QString title_of(Preset preset);
 
-// All that the scenario's schema has of what is worth sweeping; nothing is swept.
-std::vector<AxisRange> ranges_of(const SweepFacts& facts, const Document& document);
+// All that the scenario's schema, and that of its cluster, has of what is worth sweeping; nothing
+// is swept.
+std::vector<AxisRange> ranges_of(const SweepFacts& facts, const Document& document,
+                                 const ClusterDraft* cluster = nullptr);
 
 // A sweep of more points is refused: hours, and memory for all of them.
 inline constexpr std::size_t most_points = 1'000'000;

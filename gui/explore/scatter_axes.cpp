@@ -63,8 +63,15 @@ void ScatterChart::fit_ranges()
                                      std::max(std::abs(range.upper) * 1e-3, 1e-9));
         axis.setRange(range.lower - room, range.upper + room);
     };
-    set(*xAxis, axes_.x, range_x_, axes_.log_x);
-    set(*yAxis, axes_.y, range_y_, axes_.log_y);
+    QCPRange x = range_x_;
+    QCPRange y = range_y_;
+    const std::optional<QPointF> here = here_ ? coordinates_of(*here_) : std::nullopt;
+    if (here && !std::isnan(here->x()) && !std::isnan(here->y())) {
+        x.expand(here->x());
+        y.expand(here->y());
+    }
+    set(*xAxis, axes_.x, x, axes_.log_x);
+    set(*yAxis, axes_.y, y, axes_.log_y);
     fitting_ = false;
 }
 

@@ -2,7 +2,6 @@
 
 #include "gui/explore/ranges.h"
 #include "gui/widgets/theme.h"
-#include "sim/base/random.h"
 
 #include <algorithm>
 #include <cmath>
@@ -14,25 +13,33 @@ namespace {
 constexpr double point_size = 7;
 constexpr double dot_reach = 9; // pixels from a point that still mean it
 constexpr int least_brush = 5;  // pixels
-constexpr std::size_t most_styles = 8;
-
-const std::array<QCPScatterStyle::ScatterShape, most_styles> shapes{
-    QCPScatterStyle::ssDisc,
-    QCPScatterStyle::ssSquare,
-    QCPScatterStyle::ssTriangle,
-    QCPScatterStyle::ssDiamond,
-    QCPScatterStyle::ssTriangleInverted,
-    QCPScatterStyle::ssPlus,
-    QCPScatterStyle::ssCross,
-    QCPScatterStyle::ssCircle};
-
-// In [-1/2, 1/2), the same for the same point.
-double jitter(const PointStore& store, std::uint32_t point, std::uint64_t salt)
-{
-    return to_unit_interval(hash_key(salt, store.index(point))) - 0.5;
-}
 
 } // namespace
+
+// The scale of colours, below the legend.
+class ScatterChart::ScaleKey : public QCPLayoutElement {
+public:
+    explicit ScaleKey(ScatterChart& chart) : QCPLayoutElement(&chart), chart_(chart) {}
+
+    QSize minimumOuterSizeHint() const override
+    {
+        return chart_.colours_.scaled()
+                   ? size_of_colours(chart_.colours_, chart_.store_, chart_.fontMetrics())
+                   : QSize();
+    }
+
+protected:
+    void applyDefaultAntialiasingHint(QCPPainter*) const override {}
+    void draw(QCPPainter* painter) override
+    {
+        painter->setFont(chart_.font());
+        if (chart_.colours_.scaled())
+            paint_colours(*painter, rect(), chart_.colours_, chart_.store_, chart_.palette());
+    }
+
+private:
+    ScatterChart& chart_;
+};
 
 ScatterChart::ScatterChart(const PointStore& store, Marks& marks, QWidget* parent)
     : Chart(parent), store_(store), marks_(marks)
@@ -125,13 +132,25 @@ void ScatterChart::make_layout()
     current_ = addGraph();
     current_->setLineStyle(QCPGraph::lsNone);
     current_->removeFromLegend();
+    here_mark_ = addGraph();
+    here_strip_mark_ = addGraph(across, kinds);
+    for (QCPGraph* const mark : {here_mark_, here_strip_mark_}) {
+        mark->setLineStyle(QCPGraph::lsNone);
+        mark->removeFromLegend();
+    }
+    here_name_ = new QCPItemText(this);
+    here_name_->setText(tr("open scenario"));
+    here_name_->setPositionAlignment(Qt::AlignHCenter | Qt::AlignTop);
+    here_name_->setPadding(QMargins(2, 8, 2, 0));
+    here_name_->setVisible(false);
     legend->setVisible(true);
     // Its lines close together, whatever the height.
     auto* const beside = new QCPLayoutGrid;
     beside->setMargins(QMargins(0, 0, fontMetrics().height() / 2, 0)); // off the picture's edge
     plotLayout()->addElement(0, 1, beside);
     beside->addElement(0, 0, legend);
-    beside->addElement(1, 0, new QCPLayoutElement(this));
+    key_ = new ScaleKey(*this);
+    beside->addElement(1, 0, key_);
     beside->setRowStretchFactor(0, 0.001);
     plotLayout()->setColumnStretchFactor(1, 0.001);
 }
@@ -141,12 +160,7 @@ void ScatterChart::make_styles()
     if (cloud_ == nullptr)
         return;
     const SignColours signs = sign_colours(palette());
-    const bool dark = theme_of(palette()) == Theme::dark;
-    std::vector<PointStyle> styles;
-    for (std::size_t i = 0; i < most_styles; ++i) {
-        const QColor colour = series_colour(i);
-        styles.push_back({dark ? colour.lighter(115) : colour.darker(115), shapes[i], true});
-    }
+    const std::vector<PointStyle> styles = colours_.styles(palette());
     cloud_->set_styles(styles, point_size);
     strip_cloud_->set_styles({{signs.quiet, QCPScatterStyle::ssCross, false}}, point_size - 2);
     const QColor accent = palette().color(QPalette::Highlight);
@@ -160,14 +174,16 @@ void ScatterChart::make_styles()
     for (QCPGraph* const sample : samples_)
         removeGraph(sample);
     samples_.clear();
-    const std::size_t values =
-        axes_.colour ? store_.grid().axes[*axes_.colour->axis].values.size() : 0;
-    for (std::size_t i = 0; i < std::min(values, most_styles); ++i) {
+    const QPen here(palette().color(QPalette::Text), 2);
+    const QBrush inside(palette().color(QPalette::Base));
+    here_mark_->setScatterStyle(
+        QCPScatterStyle(QCPScatterStyle::ssDiamond, here, inside, point_size + 8));
+    here_strip_mark_->setScatterStyle(here_mark_->scatterStyle());
+    here_name_->setColor(here.color());
+    const std::size_t values = colours_.values();
+    for (std::size_t i = 0; i < std::min(values, PointColours::most_values); ++i) {
         QCPGraph* const sample = addGraph();
-        QStringList names;
-        for (std::size_t value = i; value < values; value += most_styles)
-            names << value_text(store_.grid().axes[*axes_.colour->axis].values[value]);
-        sample->setName(QStringLiteral("%1 %2").arg(axes_.colour->title, names.join(", ")));
+        sample->setName(colours_.name_of(store_, i));
         sample->setLineStyle(QCPGraph::lsNone);
         sample->setScatterStyle(
             QCPScatterStyle(styles[i].shape, styles[i].colour, styles[i].colour, point_size));
@@ -182,6 +198,7 @@ void ScatterChart::make_styles()
 void ScatterChart::set_axes(const ScatterAxes& axes)
 {
     axes_ = axes;
+    colours_ = PointColours(store_, axes.colour);
     axes_.log_x = axes.log_x && !axes.x.axis;
     axes_.log_y = axes.log_y && !axes.y.axis;
     points_ = {};
@@ -202,6 +219,7 @@ void ScatterChart::set_axes(const ScatterAxes& axes)
     if (store_.size() == 0)
         fit_ranges();
     draw_marks();
+    draw_here();
     emit frontChanged();
 }
 
@@ -216,8 +234,7 @@ void ScatterChart::add_point(std::uint32_t point)
     const bool drawn = store_.feasible(point);
     points_.x.push_back(drawn ? x : unknown);
     points_.y.push_back(drawn ? y : unknown);
-    points_.style.push_back(static_cast<std::uint8_t>(
-        axes_.colour ? store_.value(point, *axes_.colour->axis) % most_styles : 0));
+    points_.style.push_back(colours_.style_of(store_, point));
     const auto all = static_cast<double>(store_.grid().points());
     const double across = axes_.x.axis ? x : static_cast<double>(store_.index(point)) / all;
     const double row = store_.kinds()[store_.kind(point)].memory ? 1 : 0;
@@ -236,6 +253,11 @@ void ScatterChart::follow()
 {
     bool grown = false;
     const auto first = static_cast<std::uint32_t>(points_.size());
+    if (colours_.follow(store_)) {
+        for (std::uint32_t point = 0; point < first; ++point)
+            points_.style[point] = colours_.style_of(store_, point);
+        cloud_->forget();
+    }
     for (std::uint32_t point = first; point < store_.size(); ++point) {
         add_point(point);
         if (store_.feasible(point))
@@ -265,52 +287,6 @@ void ScatterChart::draw_front()
     front_line_->data()->clear();
     for (const FrontPoint& one : front_.points())
         front_line_->addData(one.x, one.y);
-    replot(rpQueuedReplot);
-}
-
-void ScatterChart::draw_marks()
-{
-    const auto copy = [this](const CloudPoints& from, CloudPoints& to) {
-        to = {};
-        for (const std::uint32_t point : marks_.points())
-            if (point < from.size()) {
-                to.x.push_back(from.x[point]);
-                to.y.push_back(from.y[point]);
-                to.style.push_back(0);
-            }
-    };
-    copy(points_, marked_);
-    copy(others_, marked_others_);
-    mark_cloud_->forget();
-    mark_strip_cloud_->forget();
-    current_->data()->clear();
-    const auto current = marks_.current();
-    if (current && *current < points_.size() && !std::isnan(points_.x[*current]))
-        current_->addData(points_.x[*current], points_.y[*current]);
-    set_pinned(pinned_);
-    replot(rpQueuedReplot);
-}
-
-void ScatterChart::set_pinned(const std::vector<std::uint32_t>& points)
-{
-    pinned_ = points;
-    for (QCPItemText* const pin : pins_)
-        removeItem(pin);
-    pins_.clear();
-    for (std::size_t i = 0; i < points.size(); ++i) {
-        if (points[i] >= points_.size() || std::isnan(points_.x[points[i]]))
-            continue;
-        auto* const pin = new QCPItemText(this);
-        pin->position->setCoords(points_.x[points[i]], points_.y[points[i]]);
-        pin->setPositionAlignment(Qt::AlignLeft | Qt::AlignBottom);
-        pin->setPadding(QMargins(5, 0, 0, 3));
-        pin->setText(QStringLiteral("%1").arg(i + 1));
-        QFont bold = font();
-        bold.setBold(true);
-        pin->setFont(bold);
-        pin->setColor(palette().color(QPalette::Text));
-        pins_.push_back(pin);
-    }
     replot(rpQueuedReplot);
 }
 

@@ -5,7 +5,7 @@
 
 #include "gui/explore/marks.h"
 #include "gui/explore/pareto.h"
-#include "gui/explore/point_cloud.h"
+#include "gui/explore/point_colours.h"
 #include "gui/widgets/chart.h"
 
 namespace trainyard::gui {
@@ -14,7 +14,7 @@ namespace trainyard::gui {
 struct ScatterAxes {
     Metric x;
     Metric y;
-    std::optional<Metric> colour; // a swept field
+    std::optional<Metric> colour;
     bool log_x = false;
     bool log_y = false;
 };
@@ -33,6 +33,8 @@ public:
     void fit();
     // Numbered from one on.
     void set_pinned(const std::vector<std::uint32_t>& points);
+    // The open scenario: a point, or the store's guest; nothing: it is not told.
+    void set_here(std::optional<std::uint32_t> point);
 
     const ParetoFront& front() const { return front_; }
     // Where a point is seen, in pixels of the widget.
@@ -55,12 +57,15 @@ private:
     void fit_ranges();
     void draw_front();
     void draw_marks();
+    void draw_here();
+    std::optional<QPointF> coordinates_of(std::uint32_t point) const;
     std::optional<std::uint32_t> point_at(const QPointF& pixel) const;
     void brush(const QRect& pixels, Qt::KeyboardModifiers modifiers);
 
     const PointStore& store_;
     Marks& marks_;
     ScatterAxes axes_;
+    PointColours colours_;
     CloudPoints points_; // that can be
     CloudPoints others_; // in the strip
     CloudPoints marked_;
@@ -78,6 +83,12 @@ private:
     PointCloud* mark_strip_cloud_ = nullptr;
     QCPGraph* front_line_ = nullptr;
     QCPGraph* current_ = nullptr;
+    QCPGraph* here_mark_ = nullptr;
+    QCPGraph* here_strip_mark_ = nullptr;
+    QCPItemText* here_name_ = nullptr;
+    std::optional<std::uint32_t> here_;
+    class ScaleKey;
+    ScaleKey* key_ = nullptr;
     std::vector<QCPGraph*> samples_; // of the legend
     std::vector<QCPItemText*> pins_;
     std::vector<std::uint32_t> pinned_;

@@ -52,7 +52,7 @@ ScatterPanel::ScatterPanel(const PointStore& store, Marks& marks, const PointsMo
     };
     add(tr("x"), x_, log_x_, tr("what is drawn to the right"));
     add(tr("y"), y_, log_y_, tr("what is drawn upwards"));
-    add(tr("colour"), colour_, nullptr, tr("field that colours the points"));
+    add(tr("colour"), colour_, nullptr, tr("what colours the points"));
     QToolButton* const fit = flat_button(tr("Fit"), tr("show all points (F)"));
     connect(fit, &QToolButton::clicked, chart_, &ScatterChart::fit);
     row->addWidget(fit);
@@ -68,7 +68,8 @@ ScatterPanel::ScatterPanel(const PointStore& store, Marks& marks, const PointsMo
             });
     connect(&marks_, &Marks::currentChanged, this, [this] {
         const auto point = marks_.current();
-        chart_->setAccessibleDescription(point ? describe(*point) : QString());
+        chart_->setAccessibleDescription(point && store_.has(*point) ? describe(*point)
+                                                                     : QString());
     });
 }
 
@@ -108,8 +109,7 @@ void ScatterPanel::fill_choices()
     for (const Metric& metric : metrics_) {
         x_->addItem(metric.title, metric.key); // its unit is on the axis
         y_->addItem(metric.title, metric.key);
-        if (metric.axis)
-            colour_->addItem(metric.title, metric.key);
+        colour_->addItem(metric.title, metric.key);
     }
     const auto choose = [](QComboBox* box, const QString& key, int otherwise) {
         const int at = box->findData(key);
@@ -117,7 +117,10 @@ void ScatterPanel::fill_choices()
     };
     choose(x_, choice_.x, 0);
     choose(y_, choice_.y, 1);
-    choose(colour_, choice_.colour, 1);
+    const auto field =
+        std::ranges::find_if(metrics_, [](const Metric& one) { return one.axis.has_value(); });
+    const bool known = choice_.colour.isEmpty() || find_metric(metrics_, choice_.colour) != nullptr;
+    choose(colour_, known || field == metrics_.end() ? choice_.colour : field->key, 0);
     log_x_->setChecked(choice_.log_x);
     log_y_->setChecked(choice_.log_y);
     filling_ = false;
@@ -130,6 +133,7 @@ void ScatterPanel::read_choices()
     choice_ = {x_->currentData().toString(), y_->currentData().toString(),
                colour_->currentData().toString(), log_x_->isChecked(), log_y_->isChecked()};
     apply();
+    emit choiceChanged();
 }
 
 void ScatterPanel::apply()
@@ -159,7 +163,8 @@ QString ScatterPanel::describe(std::uint32_t point) const
         const QString text = text_of(store_, point, metric);
         if (metric.axis)
             fields << QStringLiteral("%1 %2").arg(metric.title, text);
-        else if (metric.figure->unit == FigureUnit::seconds && store_.feasible(point))
+        else if (metric.figure->unit == FigureUnit::seconds &&
+                 !std::isnan(store_.figure(point, "step_time_low_s")))
             lines << tr("%1: %2 (%3 – %4)")
                          .arg(metric.title, time(metric.figure->key), time("step_time_low_s"),
                               time("step_time_high_s"));
@@ -167,10 +172,11 @@ QString ScatterPanel::describe(std::uint32_t point) const
             lines << QStringLiteral("%1: %2 %3").arg(metric.title, text, metric.unit).trimmed();
     }
     if (!store_.feasible(point)) {
-        const ReasonKind& kind = store_.kinds()[store_.kind(point)];
         lines << text_of(store_.reason(point));
-        if (!kind.hint.empty())
-            lines << text_of(kind.hint);
+        const std::string hint =
+            point == PointStore::guest ? "" : store_.kinds()[store_.kind(point)].hint;
+        if (!hint.empty())
+            lines << text_of(hint);
     }
     return fields.join(QStringLiteral(", ")) + '\n' + lines.join('\n');
 }
@@ -210,7 +216,7 @@ bool ScatterPanel::take_key(int key)
     case Qt::Key_Right:
     case Qt::Key_Up:
     case Qt::Key_Down:
-        if (!current || !store_.feasible(*current))
+        if (!current || *current >= store_.size() || !store_.feasible(*current))
             step_along_front(1);
         else if (const auto next = chart_->neighbour(*current, static_cast<Qt::Key>(key)))
             marks_.set_current(next);

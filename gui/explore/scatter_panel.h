@@ -47,6 +47,7 @@ public:
 signals:
     void opened(std::uint32_t point);
     void pinWanted(std::uint32_t point);
+    void choiceChanged(); // by hand
 
 protected:
     bool eventFilter(QObject* watched, QEvent* event) override;

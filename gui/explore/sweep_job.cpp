@@ -69,7 +69,11 @@ struct SweepJob::Shared {
 SweepJob::SweepJob(QObject* parent) : QObject(parent), timer_(new QTimer(this))
 {
     timer_->setInterval(batch_after_ms);
-    connect(timer_, &QTimer::timeout, this, &SweepJob::deliver);
+    connect(timer_, &QTimer::timeout, this, [this] {
+        deliver();
+        if (replaying() && done_ == total_)
+            finish({});
+    });
     connect(&task_, &BackgroundTask::failed, this, &SweepJob::finish);
 }
 
@@ -86,17 +90,30 @@ void SweepJob::stop()
         shared_->set_paused(false);
 }
 
-void SweepJob::start(const SweepPlan& plan)
+void SweepJob::begin(std::size_t total)
 {
     stop();
     shared_ = std::make_shared<Shared>();
-    total_ = plan.points;
+    total_ = total;
     done_ = 0;
     began_ = Clock::now();
     ran_ = {};
     running_ = true;
     paused_ = false;
+    replaying_ = false;
     timer_->start();
+}
+
+void SweepJob::replay(std::vector<FoundPoint> found)
+{
+    begin(found.size());
+    replaying_ = true;
+    shared_->waiting = std::move(found);
+}
+
+void SweepJob::start(const SweepPlan& plan)
+{
+    begin(plan.points);
     task_.start([this, plan, shared = shared_](const WorkControl& work) -> BackgroundTask::Answer {
         step_back();
         Session session;
@@ -115,6 +132,8 @@ void SweepJob::cancel()
     if (!running_)
         return;
     stop();
+    if (replaying_)
+        shared_->waiting.clear();
     finish({});
 }
 
@@ -139,7 +158,7 @@ void SweepJob::finish(const QString& problem)
 
 void SweepJob::set_paused(bool paused)
 {
-    if (!running_ || paused == paused_)
+    if (!running_ || replaying_ || paused == paused_)
         return;
     paused_ = paused;
     if (paused)

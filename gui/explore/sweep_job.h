@@ -29,12 +29,15 @@ public:
 
     // What ran before is cancelled and forgotten.
     void start(const SweepPlan& plan);
+    // Hands over points that were found before, in batches as if it found them.
+    void replay(std::vector<FoundPoint> found);
     // Ends it; what was found is kept, and `ended` comes at once.
     void cancel();
     void set_paused(bool paused);
 
     bool running() const { return running_; }
     bool paused() const { return paused_; }
+    bool replaying() const { return running_ && replaying_; }
     // Paused, what was under way has come to its end, and all points have been told.
     bool resting() const;
     SweepProgress progress() const;
@@ -47,6 +50,7 @@ signals:
 private:
     struct Shared;
     void stop();
+    void begin(std::size_t total);
     void deliver();
     void finish(const QString& problem);
 
@@ -58,6 +62,7 @@ private:
     std::chrono::steady_clock::duration ran_{}; // before the latest pause
     bool running_ = false;
     bool paused_ = false;
+    bool replaying_ = false;
     BackgroundTask task_; // a sweep has threads of its own
 };
 

@@ -1,5 +1,6 @@
 #include "gui/explore/sweep_plan.h"
 
+#include "sim/study/inputs.h"
 #include "sim/study/sweep_follow.h"
 
 #include <fmt/core.h>
@@ -14,24 +15,6 @@ namespace {
 Problems sweep_problem(std::string message, std::string hint)
 {
     return {{"", 0, "", std::move(message), std::move(hint), Severity::error}};
-}
-
-void erase_field(Json& object, std::string_view field)
-{
-    const std::size_t dot = field.find('.');
-    if (!object.is_object())
-        return;
-    Json::Object& members = object.members();
-    const auto at = std::ranges::find(members, field.substr(0, dot), &Json::Member::first);
-    if (at == members.end())
-        return;
-    if (dot == std::string_view::npos) {
-        members.erase(at);
-        return;
-    }
-    erase_field(at->second, field.substr(dot + 1));
-    if (at->second.is_object() && at->second.members().empty())
-        members.erase(at);
 }
 
 } // namespace
@@ -95,17 +78,22 @@ Checked<SweepPlan> plan_sweep(const std::vector<AxisRange>& ranges, const SweepF
     if (plan.points > most_points)
         return tl::unexpected(sweep_problem(fmt::format("{} points are too many", plan.points),
                                             "take fewer fields, or fewer values"));
+    plan.own = std::make_shared<const ScenarioFile>(*read);
     plan.base = std::make_shared<const ScenarioFile>(std::move(*base));
     return plan;
 }
 
-Json without_swept(Json scenario, const SweepPlan& plan)
+std::optional<Scenario> at_first_point(const Json& json, const std::string& file,
+                                       const SweepGrid& grid, const std::vector<std::string>& freed)
 {
-    for (const SweepAxis& axis : plan.grid.axes)
-        erase_field(scenario, axis.field);
-    for (const std::string& field : plan.freed)
-        erase_field(scenario, field);
-    return scenario;
+    std::vector<Override> changes;
+    for (const std::string& field : freed)
+        changes.push_back({field, "null"});
+    for (Override& change : grid.point(0))
+        changes.push_back({std::move(change.field),
+                           change.value == auto_size ? std::string("null") : change.value});
+    Checked<ScenarioFile> read = scenario_from(json, file, changes);
+    return read ? std::optional(std::move(read->scenario)) : std::nullopt;
 }
 
 } // namespace trainyard::gui

@@ -10,6 +10,7 @@
 namespace trainyard::gui {
 
 struct SweepPlan {
+    std::shared_ptr<const ScenarioFile> own; // as it was when it was planned
     // The scenario with `freed` left to the rest: what the swept fields decide.
     std::shared_ptr<const ScenarioFile> base;
     std::vector<std::string> freed;
@@ -28,8 +29,11 @@ struct SweepPlan {
 Checked<SweepPlan> plan_sweep(const std::vector<AxisRange>& ranges, const SweepFacts& facts,
                               const Document& document);
 
-// The scenario without what a sweep decides: the same for all of its points.
-Json without_swept(Json scenario, const SweepPlan& plan);
+// The scenario with all that a sweep decides as the grid's first point has it: the same for all of
+// its points. Nothing where its form is wrong.
+std::optional<Scenario> at_first_point(const Json& json, const std::string& file,
+                                       const SweepGrid& grid,
+                                       const std::vector<std::string>& freed);
 
 // The last part of a field's name, as on the axes: "tp" of "strategy.tp".
 QString short_name(const std::string& field);

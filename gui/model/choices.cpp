@@ -120,6 +120,8 @@ std::optional<double> number_in(const std::string& value)
 {
     if (const Parsed<Bytes> size = parse_bytes(value))
         return static_cast<double>(size->value());
+    if (const Parsed<Bandwidth> rate = parse_bandwidth(value))
+        return rate->value();
     bool number = false;
     const double out = QString::fromStdString(value).toDouble(&number);
     return number ? std::optional(out) : std::nullopt;

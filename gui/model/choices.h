@@ -35,7 +35,7 @@ std::vector<Edit> slider_edits(const std::string& field, const QString& text, co
 // What a scenario's value is to a slider: a number that is left to the rest shows as "auto".
 QString slider_text(const std::string& field, const Json* given);
 
-// Of "8" and "25 MiB"; nothing of "auto".
+// Of "8", "25 MiB" and "400 Gb/s"; nothing of "auto".
 std::optional<double> number_in(const std::string& value);
 
 // Where a value belongs among others in their order: a number before the first that is larger,

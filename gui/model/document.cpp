@@ -222,13 +222,21 @@ std::optional<Diagnostic> Document::edit(const std::vector<Edit>& edits, Gesture
     return std::nullopt;
 }
 
-std::optional<Diagnostic> Document::apply(const std::vector<Edit>& edits, Json& json)
+std::optional<Diagnostic> Document::apply(const std::vector<Edit>& edits, Json& json) const
 {
+    ScenarioFile place; // where paths begin
+    place.file = file_;
+    place.base = fs::path(file_).parent_path();
     for (const Edit& one : edits)
-        if (!one.text)
+        if (!one.text) {
             erase_from(json, one.field);
-        else if (auto problem = apply_override(json, {one.field, *one.text}))
-            return problem;
+        } else {
+            // A field of a file that it names changes a copy of what stands there.
+            if (Problems problems = write_out_part(json, one.field, place); !problems.empty())
+                return problems.front();
+            if (auto problem = apply_override(json, {one.field, *one.text}))
+                return problem;
+        }
     return std::nullopt;
 }
 

@@ -74,7 +74,7 @@ signals:
 private:
     class Change;
 
-    static std::optional<Diagnostic> apply(const std::vector<Edit>& edits, Json& json);
+    std::optional<Diagnostic> apply(const std::vector<Edit>& edits, Json& json) const;
     std::string text_for(const Json& json) const;
 
     Json json_;

@@ -39,9 +39,18 @@ Checked<Opened> open_job(const std::string& text, const std::string& file, const
         return tl::unexpected(refusal(
             file, "this is no file that the window knows",
             "it opens scenarios, models, topologies, profiles, jobs, and logs of nccl-tests, "
-            "nvbandwidth, nvidia-smi topo -m and trainyard calibrate, and traces of "
-            "torch.profiler, Nsight Systems and Chakra"));
+            "nvbandwidth, nvidia-smi topo -m and trainyard calibrate, traces of "
+            "torch.profiler, Nsight Systems and Chakra, and points of trainyard sweep and plan"));
     return import_job_text({file, text, {}}, current);
+}
+
+Checked<Opened> open_sweep(const std::string& file, const WorkControl& control)
+{
+    return read_saved_sweep(file, control).map([](SavedSweep saved) {
+        OpenedSweep out{std::make_shared<const SavedSweep>(std::move(saved)), {}};
+        out.scenario = swept_scenario(*out.saved);
+        return Opened(std::move(out));
+    });
 }
 
 Checked<Opened> open_json(Json json, const std::string& file, const Json& current)
@@ -52,6 +61,9 @@ Checked<Opened> open_json(Json json, const std::string& file, const Json& curren
         return session_from(json, file).map([](SessionContent content) {
             return Opened(std::move(content));
         });
+    if (const Json* const format = json.find("format");
+        format != nullptr && format->is_string() && format->as_string() == sweep_format)
+        return open_sweep(file, {});
     const FileKind* const kind = recognise(json);
     if (kind == nullptr)
         return tl::unexpected(refusal(file, "this JSON is no file that the window knows",
@@ -181,6 +193,8 @@ Checked<Opened> open_any(const std::string& file, const Json& current, const Wor
     }
     if (std::error_code ignored; fs::is_directory(file, ignored))
         return open_folder(file, control);
+    if (is_saved_sweep(file)) // before traces: those of one kind are databases as well
+        return open_sweep(file, control);
     if (begins_as_trace(file))
         return OpenedTraces{{file}};
     control.check();

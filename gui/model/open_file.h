@@ -4,6 +4,7 @@
 
 #include "gui/model/session_file.h"
 #include "sim/api/imported_job.h"
+#include "sim/api/saved_sweep.h"
 
 #include <variant>
 
@@ -49,8 +50,14 @@ struct OpenedTraces {
     std::vector<std::string> files;
 };
 
+// A sweep with its points, and the scenario that the file holds or names (absent: none).
+struct OpenedSweep {
+    std::shared_ptr<const SavedSweep> saved;
+    std::optional<Checked<SweptScenario>> scenario;
+};
+
 using Opened = std::variant<OpenedScenario, OpenedJob, OpenedPart, OpenedMeasurements, OpenedTraces,
-                            SessionContent>;
+                            OpenedSweep, SessionContent>;
 
 // By what stands in it. Of other kinds of files the problem says which command reads them. Jobs
 // are imported on the cluster of `current` (a scenario; null: none). Throws WorldError and

@@ -198,6 +198,22 @@ std::optional<Diagnostic> ClusterDraft::set(const std::string& field, const std:
     return std::nullopt;
 }
 
+std::vector<std::string> ClusterDraft::node_presets() const
+{
+    std::vector<std::string> out;
+    for (const ClusterChoices::Node& node : choices_->nodes)
+        out.push_back(node.preset);
+    return out;
+}
+
+std::vector<std::string> ClusterDraft::network_presets() const
+{
+    std::vector<std::string> out;
+    for (const auto& [name, preset] : choices_->presets.networks.members())
+        out.push_back(name);
+    return out;
+}
+
 std::string ClusterDraft::node() const
 {
     return preset_of(json_.find("node"));

@@ -46,6 +46,9 @@ public:
     // As `--set` takes it; an empty text takes it out. What keeps it from being set.
     std::optional<Diagnostic> set(const std::string& field, const std::string& text);
 
+    std::vector<std::string> node_presets() const; // by device
+    std::vector<std::string> network_presets() const;
+
     std::string node() const; // the preset; empty: written out
     // Another kind of node: figures of the one before, and of its network, go. About as many GPUs
     // as before, in whole racks.

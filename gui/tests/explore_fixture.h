@@ -22,6 +22,11 @@ protected:
     void choose(const std::vector<std::pair<std::string, std::vector<std::string>>>& axes);
     ScatterChart& chart() { return panel_->scatter().chart(); }
     QTableView& table() { return *panel_->findChild<QTableView*>(QStringLiteral("points")); }
+    // The first in the table, the open scenario's own row left out.
+    std::uint32_t first_point()
+    {
+        return rows().point(rows().point(0) == PointStore::guest ? 1 : 0);
+    }
     PointsModel& rows() { return *panel_->findChild<PointsModel*>(); }
 
     std::unique_ptr<Workspace> workspace_;

@@ -123,7 +123,7 @@ void TestExplore::aSweepFindsWhatTheLibraryFinds()
     QCOMPARE(table().model()->rowCount(), static_cast<int>(store.size()));
     QVERIFY(!panel_->busy());
     // One of them by itself.
-    const std::uint32_t point = rows().point(0);
+    const std::uint32_t point = first_point();
     Document document;
     document.load(workspace_->document().json(), workspace_->document().file());
     document.reset("strategy.dp");
@@ -177,7 +177,7 @@ void TestExplore::aBrushMarksPointsAndRows()
     QTest::keyClick(&table(), Qt::Key_Escape);
     QVERIFY(panel_->marks().points().empty());
     // A click picks one.
-    const std::uint32_t point = rows().point(0);
+    const std::uint32_t point = first_point();
     QTest::mouseClick(&chart(), Qt::LeftButton, {}, chart().place_of(point).toPoint());
     QVERIFY(panel_->marks().current().has_value());
     QVERIFY(!chart().accessibleDescription().isEmpty());
@@ -222,7 +222,7 @@ void TestExplore::aDoubleClickOpensAPoint()
 {
     choose({{"training.micro_batch", {"1", "2", "4", "8"}}});
     sweep();
-    const std::uint32_t point = rows().point(0);
+    const std::uint32_t point = first_point();
     const QString value = QString::fromStdString(panel_->store().value_name(point, 0));
     QVERIFY(!workspace_->document().set("training.micro_batch", value == "1" ? "2" : "1"));
     QTest::mouseDClick(&chart(), Qt::LeftButton, {}, chart().place_of(point).toPoint());
@@ -273,12 +273,12 @@ void TestExplore::aPriceLeavesFilterAndSorting()
     QTRY_VERIFY(rows().shown_count() < all);
     const std::size_t shown = rows().shown_count();
     QVERIFY(shown > 1);
-    panel_->marks().set_current(rows().point(0));
-    const std::uint32_t first = rows().point(0);
+    panel_->marks().set_current(first_point());
+    const std::uint32_t first = first_point();
     workspace_->set_price({3.0, QStringLiteral("USD")});
     QVERIFY(column(QStringLiteral("Cost per day")) > 0);
     QCOMPARE(rows().shown_count(), shown);
-    QCOMPARE(rows().point(0), first);
+    QCOMPARE(first_point(), first);
     QCOMPARE(rows().sort_column(), column(QStringLiteral("Peak memory")));
     QCOMPARE(table().horizontalHeader()->sortIndicatorSection(), rows().sort_column());
     QCOMPARE(table().horizontalHeader()->sortIndicatorOrder(), Qt::DescendingOrder);
@@ -296,10 +296,10 @@ void TestExplore::theBestComesFirst()
     choose({{"training.global_batch", {own, std::to_string(2 * std::stoll(own))}}});
     sweep();
     QCOMPARE(panel_->store().feasible_count(), std::size_t{2});
-    QVERIFY(panel_->store().figure(rows().point(0), "tokens_per_s_per_gpu") >=
+    QVERIFY(panel_->store().figure(first_point(), "tokens_per_s_per_gpu") >=
             panel_->store().figure(rows().point(1), "tokens_per_s_per_gpu"));
     // The larger batch takes longer, and yet is the better one.
-    QVERIFY(panel_->store().figure(rows().point(0), "step_time_s") >
+    QVERIFY(panel_->store().figure(first_point(), "step_time_s") >
             panel_->store().figure(rows().point(1), "step_time_s"));
 }
 
@@ -307,7 +307,7 @@ void TestExplore::everyPictureHasItsSize()
 {
     choose({{"training.micro_batch", {"1", "2", "4", "8"}}, {"strategy.cp", {"1", "2", "4"}}});
     sweep();
-    panel_->pin(rows().point(0));
+    panel_->pin(first_point());
     QTRY_VERIFY_WITH_TIMEOUT(!panel_->busy(), patience_ms);
     for (const Theme theme : {Theme::light, Theme::dark}) {
         panel_->setPalette(palette_of(theme));

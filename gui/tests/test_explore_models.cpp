@@ -4,10 +4,12 @@
 #include "gui/explore/pareto.h"
 #include "gui/explore/ranges.h"
 #include "gui/explore/row_filter.h"
+#include "gui/explore/saved_points.h"
 #include "gui/explore/sweep_plan.h"
 #include "gui/tests/found_points.h"
 #include "sim/base/random.h"
 #include "tests/catch.h"
+#include "tests/support/folder.h"
 
 #include <algorithm>
 #include <cmath>
@@ -238,14 +240,18 @@ TEST_CASE("a plan leaves replicas and schedule to what is swept, and can be open
     CHECK(plan.dropped() > 0);
     CHECK(plan.points > 0);
     const Json before = document.json();
-    const Json apart = without_swept(before, plan);
+    const auto apart = [&] {
+        return at_first_point(document.json(), document.file(), plan.grid, plan.freed);
+    };
+    const std::optional<Scenario> own = apart();
+    REQUIRE(own.has_value());
     REQUIRE_FALSE(document.edit(plan.edits(plan.grid.points() - 1)));
     CHECK(document.find("strategy.dp") == nullptr);
-    CHECK(without_swept(document.json(), plan) == apart);
+    CHECK(apart() == own);
     document.undo_stack().undo();
     CHECK(document.json() == before);
     REQUIRE_FALSE(document.set("training.global_batch", "256"));
-    CHECK_FALSE(without_swept(document.json(), plan) == apart);
+    CHECK_FALSE(apart() == own);
 }
 
 TEST_CASE("a field without a value, and too many points, are refused")
@@ -282,4 +288,51 @@ TEST_CASE("a sweep in which nothing fits tells reasons, the nearest, and what wo
     CHECK(text.contains("1, 2 or 4 do"));
     CHECK(text.contains(plan.point_name(store.index(*store.nearest()))));
     CHECK(counts_text(store).startsWith("0 of"));
+}
+
+TEST_CASE("points that are written are read as they were, over the same scenario")
+{
+    Document document;
+    REQUIRE(document.open("scenarios/llama3-70b-h100-64.json").empty());
+    const SweepFacts facts = sweep_facts(document.read().value()).value();
+    std::vector<AxisRange> ranges = ranges_of(facts, document);
+    for (AxisRange& range : ranges)
+        range.swept = range.field == "strategy.tp" || range.field == "training.micro_batch";
+    const SweepPlan plan = plan_sweep(ranges, facts, document).value();
+    PointStore store;
+    store.reset(plan.grid);
+    std::vector<FoundPoint> found;
+    for (std::size_t index = plan.grid.points(); index-- > 0;)
+        found.push_back(some_point(index));
+    store.add(found);
+    const testing::Folder folder;
+    const std::string file = (folder.path() / "mine.sweep.json").string();
+    write_sweep(file, plan, store, {});
+    REQUIRE(is_saved_sweep(file));
+    const SavedSweep saved = read_saved_sweep(file, {}).value();
+    const SavedPoints points = points_of(saved, document.read()).value();
+    CHECK_FALSE(points.of_another);
+    CHECK(points.plan.grid == plan.grid);
+    CHECK(points.plan.freed == plan.freed);
+    CHECK(points.plan.base->json == plan.base->json);
+    REQUIRE(points.found.size() == found.size());
+    std::size_t feasible = 0;
+    for (const FoundPoint& point : points.found) {
+        const FoundPoint expected = some_point(point.index);
+        CHECK(point.reason == expected.reason);
+        CHECK(point.hindrance == expected.hindrance);
+        feasible += expected.reason.empty();
+        for (std::size_t column = 0; column < expected.figures.size(); ++column) {
+            const double was = expected.figures[column];
+            const double is = point.figures[column];
+            const bool close = is == was || std::abs(is - was) <= 1e-12 * std::abs(was);
+            CHECK((std::isnan(was) ? std::isnan(is) : close)); // also where both are without end
+        }
+    }
+    CHECK(feasible > 2);
+    // Whatever differs beside what is swept makes it another's.
+    REQUIRE_FALSE(document.set("strategy.tp", "2"));
+    CHECK_FALSE(points_of(saved, document.read())->of_another);
+    REQUIRE_FALSE(document.set("training.sequence_length", "4096"));
+    CHECK(points_of(saved, document.read())->of_another);
 }

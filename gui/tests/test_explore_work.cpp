@@ -105,7 +105,7 @@ void TestExploreWork::nothingFitsIsSaidPlainly()
             said = label->text();
     QVERIFY(said.contains(QStringLiteral("Nearest")));
     QVERIFY(said.contains(QStringLiteral("What would help")));
-    QCOMPARE(table().model()->rowCount(), static_cast<int>(panel_->store().size()));
+    QCOMPARE(rows().shown_count(), std::size_t{panel_->store().size()});
     QVERIFY(panel_->store().size() > 0);
 }
 
@@ -227,7 +227,7 @@ void TestExploreWork::whatRunsIsToldAndCancelled()
     QVERIFY(panel_->store().size() < 720); // what was found is kept
     // The comparison.
     ComparePanel& compare = panel_->compare();
-    panel_->pin(rows().point(0));
+    panel_->pin(first_point());
     cancel();
     QTest::qWait(200);
     QVERIFY(compare.table().rows.empty());
@@ -256,7 +256,7 @@ void TestExploreWork::pinsAreComparedOnlyInSight()
     choose({{"training.micro_batch", {"1", "2"}}});
     sweep();
     panel_->set_in_sight(false);
-    panel_->pin(rows().point(0));
+    panel_->pin(first_point());
     QVERIFY(!panel_->busy());
     panel_->set_in_sight(true);
     QVERIFY(panel_->compare().busy());
@@ -267,7 +267,7 @@ void TestExploreWork::aSessionKeepsRangesAxesAndPins()
 {
     choose({{"training.micro_batch", {"2", "4"}}, {"strategy.cp", {"1", "4"}}});
     sweep();
-    panel_->pin(rows().point(0));
+    panel_->pin(first_point());
     ScatterChoice axes;
     axes.x = QStringLiteral("bubble");
     axes.log_y = true;

@@ -57,8 +57,9 @@ Checked<GridTask> grid_task(const ScenarioFile& scenario, const std::string& nam
     Checked<ChosenGrid> chosen = chosen_grid(question, scenario, work);
     if (!chosen)
         return tl::unexpected(std::move(chosen.error()));
-    SweepTitle title{name, chosen->grid, following_fields(chosen->grid, scenario.scenario),
-                     question.measure};
+    SweepTitle title{
+        name, chosen->grid, following_fields(chosen->grid, scenario.scenario), question.measure,
+        {},   scenario.json};
     Checked<ScenarioFile> base = let_follow(scenario, title.following, title.grid);
     if (!base)
         return tl::unexpected(std::move(base.error()));

@@ -16,6 +16,7 @@
 #include "sim/api/memory_question.h"
 #include "sim/api/plan_export.h"
 #include "sim/api/recorded_job.h"
+#include "sim/api/saved_sweep.h"
 #include "sim/api/scenarios.h"
 #include "sim/api/simulation.h"
 #include "sim/api/step_fit.h"

@@ -185,7 +185,7 @@ void FigureTable::add_shares()
     const auto may_pass_all = [](const Of&) { return std::string(" (may pass 100 %)"); };
     group_ = FigureGroup::losses;
     add("communication_exposed_fraction", &Of::communication_exposed_fraction,
-        in_runs | in_health | in_window, share, lower,
+        in_runs | in_health | in_sweep_files | in_window, share, lower,
         {.title = "exposed communication",
          .meaning = "of the step: data moves and nothing is computed",
          .target = overhead_target,
@@ -198,7 +198,8 @@ void FigureTable::add_shares()
     group_ = FigureGroup::losses;
     add("synchronization_share", &Of::synchronization_share, in_json | in_health, share, lower,
         {.title = title_of(TimeKind::waiting), .target = overhead_target});
-    add("bubble_share", &Of::bubble_share, in_json | in_health | in_window, share, lower,
+    add("bubble_share", &Of::bubble_share, in_json | in_health | in_sweep_files | in_window, share,
+        lower,
         {.title = title_of(TimeKind::bubble),
          .meaning = "of the step: waiting for another stage of the pipeline",
          .target = overhead_target,

@@ -31,7 +31,8 @@ Checked<ScenarioFile> scenario_from(Json json, const std::string& path,
 Checked<Input> find_input(const Source& source, InputKind kind, const ScenarioFile& scenario);
 
 // Before `field` of a model or a topology is set: puts the file in place of its name, where
-// `scenario` names one. `file` says where paths of the scenario begin.
+// `scenario` names one, and an object in place of a preset's name that holds the field. `file` says
+// where paths of the scenario begin.
 Problems write_out_part(Json& scenario, std::string_view field, const ScenarioFile& file);
 
 // Shipped models or clusters, in the words in which a scenario may name them; sorted.

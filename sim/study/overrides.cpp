@@ -171,6 +171,22 @@ Problems settle_huggingface(Json& model, std::string_view inside, const std::str
              Severity::error}};
 }
 
+// A preset's name makes way for an object that begins with it, whose other fields can then be set.
+void open_preset(Json& topology, std::string_view inside)
+{
+    Json* const node = topology.find("node");
+    Json* const fabric = topology.find("fabric");
+    for (const auto& [holder, prefix] :
+         {std::pair(node, std::string_view("node.")),
+          std::pair(fabric != nullptr ? fabric->find("network") : nullptr,
+                    std::string_view("fabric.network."))})
+        if (inside.starts_with(prefix) && holder != nullptr && holder->is_string()) {
+            const Json name = *holder;
+            *holder = Json::object();
+            (*holder)["preset"] = name;
+        }
+}
+
 } // namespace
 
 Checked<Override> parse_override(std::string_view text)
@@ -233,6 +249,8 @@ Problems write_out_part(Json& scenario, std::string_view field, const ScenarioFi
             input->json.set_lines(0); // of another file
             *part = std::move(input->json);
         }
+        if (kind == InputKind::topology && part->is_object())
+            open_preset(*part, inside);
         if (kind == InputKind::model && part->is_object() && is_huggingface_config(*part))
             return settle_huggingface(*part, inside, file.file);
     }

@@ -26,9 +26,6 @@ bool sweeps_any(const SweepGrid& grid, std::span<const std::string_view> fields)
 }
 
 constexpr std::array<std::string_view, 3> cut_sizes{"strategy.tp", "strategy.cp", "strategy.pp"};
-constexpr std::array<std::string_view, 6> device_counts{
-    "topology",           "topology.nodes",          "topology.node", "topology.node.preset",
-    "topology.node.gpus", "strategy.gpus_per_domain"};
 constexpr std::array<std::string_view, 2> stage_counts{"strategy.pp", "strategy.vpp"};
 
 bool any_cut_is_auto(const SweepGrid& grid)
@@ -186,7 +183,10 @@ std::vector<FollowingField> following_fields(const SweepGrid& grid, const Scenar
 {
     const Strategy& own = scenario.strategy;
     std::vector<FollowingField> out;
-    const bool devices = sweeps_any(grid, cut_sizes) || sweeps_any(grid, device_counts);
+    const bool devices =
+        sweeps_any(grid, cut_sizes) || std::ranges::any_of(grid.axes, [](const auto& axis) {
+            return decides_devices(axis.field);
+        });
     if (devices && own.dp && !sweeps(grid, "strategy.dp") && !any_cut_is_auto(grid))
         out.push_back({{"strategy.dp", "null"}, std::to_string(*own.dp)});
     if (!sweeps_any(grid, stage_counts))

@@ -26,13 +26,20 @@ struct SweepFacts {
 // Reads the model and the cluster. What is wrong with them, or with the form of the scenario.
 Checked<SweepFacts> sweep_facts(const ScenarioFile& file);
 
+// Whether a scenario's number of devices may hang on the field: those of its topology and domains.
+bool decides_devices(std::string_view field);
+
 // The rule that needs no simulation: tp x cp x pp x dp fits the devices (all of them where dp is
 // left to the rest), and micro_batch x dp divides the global batch. What it drops, a simulation
 // would refuse.
 class SizeRule {
 public:
-    // Requires grid_problems(grid, base) to be empty.
+    // `devices`: of the base. Where fields of the grid decide how many there are, the clusters of
+    // all their values are read; of more than `most_clusters`, or one that cannot be, nothing is
+    // known, and points of it are left to the simulation. Requires grid_problems(grid, base) to be
+    // empty.
     SizeRule(const SweepGrid& grid, const ScenarioFile& base, int devices);
+    static constexpr std::size_t most_clusters = 1024;
 
     bool allows(std::size_t index) const;
     // How many points it allows. Looks at each combination of the sizes once, whatever else varies.
@@ -49,10 +56,14 @@ private:
         std::size_t stride = 1;           // of the axis in the grid
     };
     std::int64_t value_of(std::size_t size, std::size_t index) const;
+    std::int64_t devices_at(std::size_t index) const; // 0: not known
+    void count_devices(const SweepGrid& grid, const ScenarioFile& base);
 
     std::vector<Size> sizes_;
     std::vector<std::size_t> counts_; // values by axis
-    std::int64_t devices_;
+    std::vector<std::size_t> strides_;
+    std::vector<std::size_t> device_axes_; // those that decide how many devices there are
+    std::vector<std::int64_t> devices_;    // by their values, the last axis fastest; else one
 };
 
 } // namespace trainyard

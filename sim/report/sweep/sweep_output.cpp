@@ -46,8 +46,10 @@ std::vector<CsvColumn> columns_of(const SweepGrid& grid, const PointRow& row, do
                                    : row.moved ? Json(row.moved->taken)
                                                : Json()});
     out.push_back({"global_batch_asked", row.moved ? Json(row.moved->asked) : Json()});
-    for (const Figure* figure : figures_in(in_sweep_csv))
-        out.push_back({figure->key, known(feasible, figure->value(row))});
+    for (const Figure* figure : figures_in(in_sweep_csv)) {
+        const bool memory = figure->group == FigureGroup::memory && row.capacity > Bytes(0);
+        out.push_back({figure->key, known(feasible || memory, figure->value(row))});
+    }
     out.push_back({"fidelity", known(feasible, to_name(row.fidelity))});
     out.push_back({"links_asked", known(row.links_asked > 0, row.links_asked)});
     out.push_back({"trainyard", version()});
@@ -96,6 +98,19 @@ std::string sweep_csv_line(const SweepGrid& grid, const PointRow& row, double he
 
 Json to_json(const SweepGrid& grid, const PointRow& row, double headroom)
 {
+    Json out = to_json(grid, row, headroom, figures_in(in_sweep_json));
+    if (!row.feasible())
+        return out;
+    out["fidelity"] = to_name(row.fidelity);
+    if (row.links_asked > 0)
+        out["links_asked"] = row.links_asked;
+    out["input_hash"] = hash_text(row.input_hash);
+    return out;
+}
+
+Json to_json(const SweepGrid& grid, const PointRow& row, double headroom,
+             std::span<const Figure* const> figures)
+{
     Json set = Json::object();
     for (const Override& change : changes_of(grid, row))
         set[change.field] = json_value(change.value);
@@ -109,18 +124,20 @@ Json to_json(const SweepGrid& grid, const PointRow& row, double headroom)
         out["reason"] = row.reason;
         if (!row.hint.empty())
             out["hint"] = row.hint;
+        out["kind"] = to_name(row.hindrance.kind);
         if (!row.hindrance.pointer.empty())
             out["at"] = row.hindrance.pointer;
+        if (row.capacity > Bytes(0)) {
+            out["peak_memory_bytes"] = row.peak_memory.value();
+            out["device_memory_bytes"] = row.capacity.value();
+        }
         return out;
     }
     out["leaves_room"] = leaves_room(row, headroom);
-    out["global_batch"] = row.global_batch;
-    for (const Figure* figure : figures_in(in_sweep_json))
+    if (row.global_batch > 0)
+        out["global_batch"] = row.global_batch;
+    for (const Figure* figure : figures)
         out[figure->key] = figure->value(row);
-    out["fidelity"] = to_name(row.fidelity);
-    if (row.links_asked > 0)
-        out["links_asked"] = row.links_asked;
-    out["input_hash"] = hash_text(row.input_hash);
     return out;
 }
 
@@ -129,33 +146,41 @@ std::string sweep_json_head(const SweepTitle& title, double headroom)
     Json following = Json::object();
     for (const FollowingField& field : title.following)
         following[field.freed.field] = json_value(field.freed.value);
-    const Json::Object head{{"format", sweep_format},
-                            {"trainyard", version()},
-                            {"scenario", title.scenario},
-                            {"axes", axes_json(title.grid)},
-                            {"following", std::move(following)},
-                            {"memory_headroom", headroom}};
+    Json::Object head{{"format", sweep_format},
+                      {"trainyard", version()},
+                      {"scenario", title.scenario},
+                      {"axes", axes_json(title.grid)},
+                      {"following", std::move(following)},
+                      {"memory_headroom", headroom}};
+    if (title.asked.is_object())
+        head.insert(head.begin() + 3, {"scenario_json", title.asked});
     return "{" + members_text(head) + ",\"points\":[\n";
 }
 
 std::string sweep_json_tail(const SweepTitle& title, const SweepBest& best)
 {
-    const double headroom = best.headroom();
+    return sweep_json_tail(title, best, [&](const PointRow& row) {
+        return to_json(title.grid, row, best.headroom());
+    });
+}
+
+std::string sweep_json_tail(const SweepTitle& title, const SweepBest& best,
+                            const std::function<Json(const PointRow&)>& point)
+{
     Json reasons = Json::array();
     for (const ReasonCount& reason : best.reasons())
         reasons.push_back(Json::Object{{"kind", to_name(reason.hindrance.kind)},
                                        {"at", reason.hindrance.pointer},
                                        {"count", std::uint64_t{reason.count}},
-                                       {"example", to_json(title.grid, reason.example, headroom)}});
+                                       {"example", point(reason.example)}});
     const PointRow* const taken = best.recommended();
-    const Json::Object tail{
-        {"measure", to_name(title.measure)},
-        {"best", taken == nullptr ? Json() : to_json(title.grid, *taken, headroom)},
-        {"feasible", std::uint64_t{best.feasible_count()}},
-        {"leave_room", std::uint64_t{best.roomy_count()}},
-        {"infeasible", std::uint64_t{best.infeasible_count()}},
-        {"reasons", std::move(reasons)},
-        {"complete", title.end.done == title.end.points}};
+    const Json::Object tail{{"measure", to_name(title.measure)},
+                            {"best", taken == nullptr ? Json() : point(*taken)},
+                            {"feasible", std::uint64_t{best.feasible_count()}},
+                            {"leave_room", std::uint64_t{best.roomy_count()}},
+                            {"infeasible", std::uint64_t{best.infeasible_count()}},
+                            {"reasons", std::move(reasons)},
+                            {"complete", title.end.done == title.end.points}};
     return "\n]," + members_text(tail) + "}\n";
 }
 

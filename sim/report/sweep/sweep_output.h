@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 
 namespace trainyard {
 
@@ -41,8 +42,12 @@ private:
 std::string sweep_csv_head(const SweepGrid& grid);
 std::string sweep_csv_line(const SweepGrid& grid, const PointRow& row, double headroom);
 
-// One point as JSON; what cannot be has a "reason", the field at fault and no figures.
+// One point as JSON; what cannot be has a "reason", its kind, the field at fault or the memory that
+// it would need, and no other figures.
 Json to_json(const SweepGrid& grid, const PointRow& row, double headroom);
+// The same with those figures alone: of rows that know no others (those of a window's sweep).
+Json to_json(const SweepGrid& grid, const PointRow& row, double headroom,
+             std::span<const Figure* const> figures);
 
 // What a sweep was asked.
 struct SweepTitle {
@@ -51,12 +56,16 @@ struct SweepTitle {
     std::vector<FollowingField> following;
     SweepMeasure measure = SweepMeasure::throughput;
     SweepEnd end = {};
+    Json asked = {}; // the scenario as it was asked, before any field follows; null: not known
 };
 
 // The document around the points, in parts that can be written as points come: head, points with
 // commas between them, tail.
 std::string sweep_json_head(const SweepTitle& title, double headroom);
 std::string sweep_json_tail(const SweepTitle& title, const SweepBest& best);
+// The same with points written as the others of the document are.
+std::string sweep_json_tail(const SweepTitle& title, const SweepBest& best,
+                            const std::function<Json(const PointRow&)>& point);
 
 // Best first, with what to paste; then why the rest cannot be: a line per reason.
 std::string sweep_text(const SweepTitle& title, const SweepBest& best, const Paint& paint,

@@ -2,6 +2,7 @@
 
 #include "sim/base/fields.h"
 #include "sim/study/search/search.h"
+#include "sim/study/store/stored_layout.h"
 
 #include <chrono>
 
@@ -12,31 +13,10 @@ namespace {
 constexpr std::size_t handful = 16;
 constexpr std::chrono::milliseconds soon(100);
 
-constexpr std::string_view too_large = "memory"; // as a refusal; others are fields: "/strategy/pp"
-
-std::optional<std::string> refusal_of(const PointFacts& facts)
-{
-    switch (facts.kind) {
-    case PointFacts::Kind::timed:
-        return {};
-    case PointFacts::Kind::too_large:
-        return std::string(too_large);
-    case PointFacts::Kind::refused:
-    case PointFacts::Kind::beaten: // is not kept
-        break;
-    }
-    return facts.pointer;
-}
-
 std::optional<std::int64_t> known(Bytes bytes)
 {
     return bytes == Bytes(0) ? std::nullopt
                              : std::optional(static_cast<std::int64_t>(bytes.value()));
-}
-
-Bytes bytes_at(const Statement& row, int column)
-{
-    return Bytes(static_cast<std::uint64_t>(row.integer(column)));
 }
 
 std::optional<std::int64_t> known(const std::optional<Bytes>& bytes)
@@ -82,13 +62,8 @@ std::optional<PointFacts> PlanStore::find(const std::string& point)
     if (!find_->is_null(2))
         facts.reserved = bytes_at(*find_, 2);
     facts.capacity = bytes_at(*find_, 3);
-    if (!find_->is_null(4)) {
-        facts.pointer = find_->text(4);
-        const bool large = facts.pointer == too_large;
-        facts.kind = large ? PointFacts::Kind::too_large : PointFacts::Kind::refused;
-        if (large)
-            facts.pointer.clear();
-    }
+    if (!find_->is_null(4))
+        refuse_for(facts, find_->text(4));
     find_->reset();
     return facts;
 }

@@ -99,20 +99,27 @@ std::uint32_t big_endian(const std::array<char, 100>& header, std::size_t at)
     throw WorldError{fmt::format("{}: {}; it is left as it is\n      {}", path, why, help)};
 }
 
+using Header = std::array<char, 100>;
+
 // SQLite would change some foreign files when it opens them: this only reads.
+bool begins_as_store(std::ifstream& in, Header& header)
+{
+    in.read(header.data(), header.size());
+    constexpr std::string_view magic("SQLite format 3\0", 16);
+    return in.gcount() == static_cast<std::streamsize>(header.size()) &&
+           std::string_view(header.data(), magic.size()) == magic &&
+           big_endian(header, 68) == application;
+}
+
 void require_ours(const std::string& path)
 {
     if (fs::is_directory(path))
         refuse(path, "is a folder", "name a file in it, such as plan.db");
-    std::array<char, 100> header{};
+    Header header{};
     std::ifstream in(path, std::ios::binary);
     if (!in)
         throw WorldError{fmt::format("cannot read {}: {}", path, std::strerror(errno))};
-    in.read(header.data(), header.size());
-    constexpr std::string_view magic("SQLite format 3\0", 16);
-    if (in.gcount() != static_cast<std::streamsize>(header.size()) ||
-        std::string_view(header.data(), magic.size()) != magic ||
-        big_endian(header, 68) != application)
+    if (!begins_as_store(in, header))
         refuse(path, "is no store of plans", "name another file: a new one is made");
     if (const std::uint32_t found = big_endian(header, 60); found != schema_version)
         refuse(
@@ -142,6 +149,10 @@ void require_whole(Database& database, const std::string& path)
     }
     if (found != "ok")
         refuse(path, fmt::format("is damaged ({})", found), "move it away: the plan starts anew");
+}
+
+void require_own_program(Database& database, const std::string& path)
+{
     const std::string program = database.answer("SELECT program FROM store");
     if (program != program_name())
         refuse(path,
@@ -164,6 +175,7 @@ std::unique_ptr<Database> open_store_file(const std::string& path, DatabaseAcces
         require_writable_store(path);
     auto database = std::make_unique<Database>(path, access);
     require_whole(*database, path);
+    require_own_program(*database, path);
     if (access == DatabaseAccess::write) {
         // A commit is in the log of the system when it returns, so that the death of the process
         // loses nothing; only when the machine dies may the last ones be missing, and the file is
@@ -172,6 +184,24 @@ std::unique_ptr<Database> open_store_file(const std::string& path, DatabaseAcces
         database->run("PRAGMA synchronous = NORMAL");
     }
     return database;
+}
+
+std::unique_ptr<Database> open_any_store_file(const std::string& path)
+{
+    require_ours(path);
+    auto database = std::make_unique<Database>(path, DatabaseAccess::read);
+    require_whole(*database, path);
+    return database;
+}
+
+bool is_plan_store(const std::string& path)
+{
+    std::error_code ignored;
+    if (!fs::is_regular_file(path, ignored))
+        return false;
+    Header header{};
+    std::ifstream in(path, std::ios::binary);
+    return in && begins_as_store(in, header);
 }
 
 } // namespace trainyard

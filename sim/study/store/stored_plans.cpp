@@ -1,21 +1,12 @@
 // The plans of a store: what was asked, and the bounds of its space.
 
-#include "sim/base/fields.h"
 #include "sim/study/search/search.h"
 #include "sim/study/store/plan_store.h"
+#include "sim/study/store/stored_layout.h"
 
 namespace trainyard {
 
 namespace {
-
-template <class Enum>
-Enum value_of(const std::string& name)
-{
-    for (const auto& [value, own] : enum_names<Enum>())
-        if (own == name)
-            return value;
-    throw WorldError{"a store has the unknown word \"" + name + "\""};
-}
 
 void put_layouts(Database& database, std::int64_t plan, const PossibleLayouts& found,
                  const SpaceFacts& facts)
@@ -41,25 +32,8 @@ void put_excluded(Database& database, std::int64_t plan, const ExclusionCounts& 
 
 PossibleLayout layout_at(const Statement& row)
 {
-    const auto size = [&](int column) { return static_cast<int>(row.integer(column)); };
-    const std::string schedule = row.text(8);
-    LayoutChoice choice{size(1),
-                        size(2),
-                        size(3),
-                        size(4),
-                        size(5),
-                        size(6),
-                        size(7),
-                        find_schedule(schedule),
-                        row.integer(9),
-                        row.integer(10),
-                        {value_of<Recompute>(row.text(11)), {}}};
-    if (choice.schedule == nullptr)
-        throw WorldError{"a store has the unknown schedule \"" + schedule + "\""};
-    if (!row.is_null(12))
-        choice.recompute.layers = size(12);
-    return {choice,
-            {Seconds(row.real(13)), Bytes(static_cast<std::uint64_t>(row.integer(14)))},
+    return {choice_at(row, 1),
+            {Seconds(row.real(13)), bytes_at(row, 14)},
             static_cast<std::uint64_t>(row.integer(0))};
 }
 
@@ -100,7 +74,7 @@ PossibleLayouts PlanStore::bounds(std::int64_t plan)
                        "WHERE plan = ?");
     excluded.bind(plan);
     while (excluded.step())
-        out.excluded[{value_of<Exclusion>(excluded.text(0)), excluded.text(1)}] = {
+        out.excluded[{stored_word<Exclusion>(excluded.text(0)), excluded.text(1)}] = {
             static_cast<std::uint64_t>(excluded.integer(2)), excluded.text(3),
             static_cast<std::uint64_t>(excluded.integer(4))};
     Statement nearest(*database_, "SELECT nearest_memory_bytes FROM plans WHERE plan = ?");

@@ -88,3 +88,42 @@ TEST_CASE("a sweep of some points simulates these")
     REQUIRE(found.at(0).memory);
     CHECK(found.at(0).memory->peak > found.at(0).memory->capacity);
 }
+
+TEST_CASE("where the cluster is swept, sizes go by the devices of each")
+{
+    const ScenarioFile base = shipped_without_dp("llama3-70b-h100-64.json");
+    const SweepGrid grid = grid_of({"topology.nodes=1,2,8,16", "strategy.tp=4,8,16",
+                                    "topology.node.gpus=4,8", "strategy.zero=0,1"});
+    REQUIRE(grid_problems(grid, base).empty());
+    const SizeRule rule(grid, base, 64);
+    Session session;
+    std::size_t allowed = 0;
+    for (std::size_t index = 0; index < grid.points(); ++index) {
+        const ScenarioFile file = scenario_at(grid, index, base).value();
+        const SweepFacts facts = sweep_facts(file).value();
+        const Strategy& s = file.scenario.strategy;
+        const int replica = s.tp * s.pp * s.cp;
+        const bool fits = replica <= facts.devices && facts.devices % replica == 0 &&
+                          file.scenario.training.global_batch % (facts.devices / replica) == 0;
+        CHECK(rule.allows(index) == fits);
+        allowed += fits;
+    }
+    CHECK(allowed > 0);
+    CHECK(rule.count() == allowed);
+    CHECK(rule.points().size() == allowed);
+}
+
+TEST_CASE("a figure of a node or network that is named by its preset can be set beside it")
+{
+    const ScenarioFile base = shipped_without_dp("llama3-70b-h100-64.json");
+    const Checked<ScenarioFile> changed = changed_scenario(
+        base, std::vector<Override>{{"topology.node.nics", "4"},
+                                    {"topology.fabric.network.switch_ports", "32"}});
+    REQUIRE(changed);
+    const Json* const node = changed->json.find("topology")->find("node");
+    CHECK(*node->find("preset") == Json("dgx-h100"));
+    CHECK(*node->find("nics") == Json(4));
+    const Json* const network = changed->json.find("topology")->find("fabric")->find("network");
+    CHECK(*network->find("preset") == Json("ib_ndr"));
+    CHECK(sweep_facts(*changed).value().devices == 64); // the preset's eight a node
+}
