@@ -28,6 +28,7 @@ private slots:
     void anOperationsMenuLeadsOn();
     void aSearchSaysWhichOfHowMany();
     void countersFollowTimeAndRank();
+    void zoomingWhileLinksAreCountedBeginsThemNotAnew();
     void countersAreShownOrNot();
     void ranksToRecordAreAChoice();
 
@@ -259,11 +260,42 @@ void TestTimelineTools::countersFollowTimeAndRank()
     const TimeRange whole = view().whole();
     view().show({whole.from, whole.from + whole.length() / 4});
     QTRY_VERIFY_WITH_TIMEOUT(canvas().counters()[0].range == view().range(), patience_ms);
+    QTRY_VERIFY_WITH_TIMEOUT(!panel_->counters().busy(), patience_ms);
+    QCOMPARE(panel_->counters().link_sums_made(), 1);
     // A press on them sets the cursor there.
     const QRect body = canvas().body();
     const QPoint below(body.center().x(), body.bottom() + 12);
     QTest::mouseClick(canvas().viewport(), Qt::LeftButton, {}, below);
     QVERIFY(std::abs((view().cursor() - whole.from) / whole.length() - 0.125) < 0.01);
+}
+
+void TestTimelineTools::zoomingWhileLinksAreCountedBeginsThemNotAnew()
+{
+    ViewState view;
+    const TimeRange whole = model().data.whole;
+    view.set_whole(whole);
+    CounterFeed feed(view);
+    std::vector<CounterSeries> counted;
+    connect(&feed, &CounterFeed::counted, &feed,
+            [&](const std::vector<CounterSeries>& series) { counted = series; });
+    feed.set_model(canvas().model());
+    const auto has_links = [&] {
+        return std::ranges::any_of(counted, [](const CounterSeries& row) {
+            return row.kind == CounterKind::nvlink && !row.values.empty();
+        });
+    };
+    // Further and further in, faster than anything is counted.
+    int zooms = 0;
+    while (!has_links()) {
+        const std::int64_t part = 2 + zooms++ % 50;
+        view.show({whole.from, whole.from + whole.length() / part});
+        QTest::qWait(1);
+        QVERIFY(zooms < 100'000);
+    }
+    QTRY_VERIFY_WITH_TIMEOUT(!feed.busy(), patience_ms);
+    QCOMPARE(feed.link_sums_made(), 1);
+    QVERIFY(has_links());
+    QCOMPARE(counted.front().range, view.range());
 }
 
 void TestTimelineTools::countersAreShownOrNot()
