@@ -18,6 +18,16 @@ SimTime rounded(double picoseconds)
     return SimTime(std::llround(std::clamp(picoseconds, -most, most)));
 }
 
+// From its rank down, the same in every order of ranks.
+std::string lane_name(const TimelineData& data, std::uint32_t track)
+{
+    const Track& at = data.tracks[track];
+    const bool top =
+        at.kind == TrackKind::group || at.kind == TrackKind::rank || at.parent == nothing;
+    const std::string own = top && at.run != 0 ? "baseline/" + at.name : at.name;
+    return top ? own : lane_name(data, at.parent) + "/" + own;
+}
+
 } // namespace
 
 double TimeScale::x_of(SimTime time) const
@@ -180,6 +190,41 @@ void TrackLayout::show_hidden()
 {
     hidden_.clear();
     lay_out();
+}
+
+LaneMarks TrackLayout::marks() const
+{
+    LaneMarks marks;
+    for (const std::uint32_t track : pinned_)
+        marks.pinned.push_back(lane_name(*data_, track));
+    for (const std::uint32_t track : hidden_)
+        marks.hidden.push_back(lane_name(*data_, track));
+    return marks;
+}
+
+void TrackLayout::clear_marks()
+{
+    pinned_.clear();
+    hidden_.clear();
+    lay_out();
+}
+
+void TrackLayout::mark(const LaneMarks& marks)
+{
+    if (data_ == nullptr || (marks.pinned.empty() && marks.hidden.empty()))
+        return;
+    std::unordered_map<std::string, std::uint32_t> tracks;
+    for (std::uint32_t track = 0; track < open_.size(); ++track)
+        tracks.emplace(lane_name(*data_, track), track);
+    for (const std::string& name : marks.pinned)
+        if (const auto at = tracks.find(name); at != tracks.end() && !pinned(at->second))
+            pinned_.push_back(at->second);
+    for (const std::string& name : marks.hidden)
+        if (const auto at = tracks.find(name); at != tracks.end() && !pinned(at->second))
+            hidden_.insert(at->second);
+    lay_out();
+    if (lines_.empty())
+        show_hidden();
 }
 
 void TrackLayout::lay_out()

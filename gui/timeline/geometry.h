@@ -46,6 +46,14 @@ inline constexpr int least_line_height = 3;
 inline constexpr int usual_line_height = 18;
 inline constexpr int most_line_height = 60;
 
+// Lanes that are pinned, in their order, and hidden, by name: "stage 1", "rank 3/compute".
+struct LaneMarks {
+    std::vector<std::string> pinned;
+    std::vector<std::string> hidden;
+
+    bool operator==(const LaneMarks&) const = default;
+};
+
 // Lines of the tracks whose ancestors are open, from y 0 down; pinned ones first, hidden ones not.
 class TrackLayout {
 public:
@@ -79,6 +87,10 @@ public:
     void hide(std::uint32_t track);
     void show_hidden();
     std::size_t hidden_count() const { return hidden_.size(); }
+    LaneMarks marks() const;
+    // Pins and hides what there is of these.
+    void mark(const LaneMarks& marks);
+    void clear_marks();
 
     // Index into lines() of what lies at `y`.
     std::optional<std::size_t> line_at(int y) const;

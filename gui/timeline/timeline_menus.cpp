@@ -58,6 +58,7 @@ std::uint32_t TimelineCanvas::current_track() const
 void TimelineCanvas::toggle_pinned(std::uint32_t track)
 {
     layout_.set_pinned(track, !layout_.pinned(track));
+    keep_marks();
     layout_changed();
     if (layout_.pinned(track))
         verticalScrollBar()->setValue(0);
@@ -66,6 +67,7 @@ void TimelineCanvas::toggle_pinned(std::uint32_t track)
 void TimelineCanvas::hide(std::uint32_t track)
 {
     layout_.hide(track);
+    keep_marks();
     layout_changed();
 }
 
