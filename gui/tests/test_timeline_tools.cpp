@@ -11,6 +11,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
+#include <QScrollBar>
 
 using namespace trainyard;
 using namespace trainyard::gui;
@@ -24,6 +25,7 @@ private slots:
     void whatOnlyScrollsIsTheSameToThePixel();
     void manyLanesStartFolded();
     void lanesArePinnedHiddenAndOrderedByKeys();
+    void pinnedLanesStayWhileOthersScroll();
     void aLanesMenuDoesTheSame();
     void anOperationsMenuLeadsOn();
     void aSearchSaysWhichOfHowMany();
@@ -170,6 +172,53 @@ void TestTimelineTools::lanesArePinnedHiddenAndOrderedByKeys()
     QCOMPARE(model().data.names[model().data.slices.name[pinned]], name);
     QCOMPARE(model().data.tracks[model().row_at(pinned).track].rank, rank);
     QCOMPARE(model().data.slices.start[pinned], start);
+}
+
+void TestTimelineTools::pinnedLanesStayWhileOthersScroll()
+{
+    canvas().openAll();
+    for (int i = 0; i < 30; ++i)
+        key(Qt::Key_Plus); // lines as high as can be: there is more than fits
+    QVERIFY(canvas().verticalScrollBar()->maximum() > 0);
+    const std::uint32_t lane = track_of("compute", 1);
+    Selection selection;
+    selection.rank = model().data.tracks[lane].rank;
+    view().select(selection); // scrolls there
+    const QRect body = canvas().body();
+    const QPoint top(body.left() + 3, body.top() + 3);
+    QTest::mouseClick(canvas().viewport(), Qt::LeftButton, {}, place(lane, 0.5));
+    key(Qt::Key_T);
+    const auto pinned_at_top = [&] {
+        QTest::mouseClick(canvas().viewport(), Qt::LeftButton, {}, top);
+        return canvas().pinned() != nothing && model().row_at(canvas().pinned()).track == lane;
+    };
+    for (const int scroll : {0, 100, canvas().verticalScrollBar()->maximum()}) {
+        canvas().verticalScrollBar()->setValue(scroll);
+        QVERIFY(pinned_at_top());
+    }
+    // It is painted there, too: as when nothing is scrolled.
+    Scene scene;
+    scene.model = &model();
+    scene.layout = &canvas().tracks();
+    scene.range = model().data.whole;
+    scene.arrows = false;
+    const QSize size(600, 400);
+    const auto paint = [&] {
+        QImage image(size, QImage::Format_RGB32);
+        QPainter painter(&image);
+        PaintCache cache;
+        paint_scene(painter, scene, size, cache);
+        return image;
+    };
+    const SceneFrame frame = frame_of(scene, size);
+    const int held = held_bottom(scene, frame);
+    QCOMPARE(held, frame.body.top() + canvas().tracks().line_height());
+    const QRect above(0, frame.body.top(), size.width(), held - frame.body.top());
+    const QImage before = paint();
+    scene.scroll = 3 * canvas().tracks().line_height() + 7;
+    const QImage after = paint();
+    QVERIFY(before != after);
+    QVERIFY(before.copy(above) == after.copy(above));
 }
 
 void TestTimelineTools::aLanesMenuDoesTheSame()

@@ -123,6 +123,11 @@ void TrackLayout::set_line_height(int height)
     lay_out();
 }
 
+int TrackLayout::held_height(int room) const
+{
+    return std::min(pinned_height_, std::max(0, room) / 2 / line_height_ * line_height_);
+}
+
 bool TrackLayout::can_open(std::uint32_t track) const
 {
     return data_->tracks[track].end > track + 1;
@@ -233,6 +238,7 @@ void TrackLayout::lay_out()
     line_of_.assign(open_.size(), nothing);
     for (const std::uint32_t track : pinned_)
         add_lines(track, data_->tracks[track].end);
+    pinned_height_ = height();
     add_lines(0, static_cast<std::uint32_t>(open_.size()));
 }
 

@@ -69,6 +69,9 @@ public:
 
     const std::vector<Line>& lines() const { return lines_; }
     int height() const { return lines_.empty() ? 0 : lines_.back().bottom(); }
+    // Of the pinned lines that stay where they are while the others scroll below them: whole ones,
+    // at most half of the room.
+    int held_height(int room) const;
     int line_height() const { return line_height_; }
     void set_line_height(int height); // clamped
 
@@ -108,6 +111,7 @@ private:
     std::set<std::uint32_t> hidden_;     // tracks
     std::vector<std::uint32_t> line_of_; // by track: into lines_, or nothing
     std::vector<Line> lines_;
+    int pinned_height_ = 0;
     int line_height_ = usual_line_height;
 };
 

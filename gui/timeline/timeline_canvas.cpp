@@ -223,10 +223,11 @@ void TimelineCanvas::reveal_line(std::uint32_t track)
     if (!line)
         return;
     const int height = frame().body.height();
+    const int held = layout_.held_height(height);
     const int top = layout_.lines()[*line].y;
     const int bottom = layout_.lines()[*line].bottom();
-    if (top < scene_.scroll || bottom > scene_.scroll + height)
-        verticalScrollBar()->setValue(top - height / 2);
+    if (top >= held && (top < scene_.scroll + held || bottom > scene_.scroll + height))
+        verticalScrollBar()->setValue(top - (height + held) / 2);
 }
 
 void TimelineCanvas::layout_changed()
@@ -256,7 +257,7 @@ std::uint32_t TimelineCanvas::slice_at(const QPoint& position) const
 {
     if (model_ == nullptr || !frame().body.contains(position))
         return nothing;
-    const auto line = layout_.line_at(position.y() - frame().body.top() + scene_.scroll);
+    const auto line = line_at(scene_, frame(), position.y());
     if (!line)
         return nothing;
     const std::uint32_t row = model_->data.tracks[layout_.lines()[*line].track].row;
