@@ -81,7 +81,10 @@ TopologyPanel::TopologyPanel(Workspace& workspace, QWidget* parent)
     });
     connect(&workspace, &Workspace::recordedChanged, this, &TopologyPanel::follow_run);
     connect(this, &Panel::sightChanged, this, &TopologyPanel::follow_run);
-    connect(this, &Panel::sightChanged, this, [this] { canvas_->set_following(in_sight()); });
+    connect(this, &Panel::sightChanged, this, [this] {
+        canvas_->set_following(in_sight());
+        want_all();
+    });
     follow_run();
 }
 
@@ -137,17 +140,16 @@ void TopologyPanel::make_tools(QBoxLayout* layout)
     connect(fit, &QToolButton::clicked, canvas_, &TopologyCanvas::fitAll);
 }
 
-// Where the times of few ranks stand for those of others, and a job is small enough to know all.
-void TopologyPanel::record_all()
+// While the times of few ranks would stand for those of others in sight, and the job is small
+// enough to know all.
+void TopologyPanel::want_all()
 {
-    const std::shared_ptr<const TopologyRun>& run = canvas_->run();
-    if (!run || workspace_.lanes() != LaneChoice{} ||
-        run->loads->ranks_recorded() >= run->outcome->job.world())
-        return;
-    const std::uint64_t ops = ops_in_step(run->outcome->plan->program, *run->outcome->binding,
-                                          [](LaneId) { return true; });
-    if (ops <= most_chosen_ops)
-        workspace_.set_lanes({LanesOf::all});
+    const std::shared_ptr<const TopologyRun> run = canvas_->run();
+    if (!in_sight() || !run)
+        workspace_.want_all_lanes(false);
+    else if (run->loads->ranks_recorded() < run->outcome->job.world())
+        workspace_.want_all_lanes(ops_in_step(run->outcome->plan->program, *run->outcome->binding,
+                                              [](LaneId) { return true; }) <= most_chosen_ops);
 }
 
 void TopologyPanel::cancel()
@@ -216,7 +218,7 @@ void TopologyPanel::take(const std::shared_ptr<const TopologyRun>& run)
     matches_ = {};
     follow_time();
     tell_coverage();
-    record_all();
+    want_all();
 }
 
 // What is only known in part says so.

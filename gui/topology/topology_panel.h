@@ -61,7 +61,7 @@ private:
     void ask_rate();
     void search();
     void show_match(std::ptrdiff_t by);
-    void record_all();
+    void want_all();
     void show_menu(const QPoint& at);
     void tell_coverage();
     void refuse(const Problems& problems);
