@@ -65,6 +65,8 @@ TopologyPanel::TopologyPanel(Workspace& workspace, QWidget* parent)
         else if (!table_timer_->isActive())
             table_timer_->start(table_while_playing_ms);
     });
+    connect(canvas_, &TopologyCanvas::runShown, this, &TopologyPanel::follow_shown);
+    connect(canvas_, &TopologyCanvas::busyChanged, this, &Panel::busyChanged);
     connect(canvas_, &TopologyCanvas::selectionChanged, this, &TopologyPanel::follow_selection);
     connect(canvas_, &TopologyCanvas::placeChanged, this, &TopologyPanel::follow_selection);
     connect(canvas_, &TopologyCanvas::playWanted, scrubber_, &Scrubber::togglePlay);
@@ -210,10 +212,16 @@ void TopologyPanel::follow_run()
 void TopologyPanel::take(const std::shared_ptr<const TopologyRun>& run)
 {
     progress_->end();
+    canvas_->set_run(run);
+}
+
+// Another run is in sight, or none.
+void TopologyPanel::follow_shown()
+{
+    const std::shared_ptr<const TopologyRun> run = canvas_->run();
     if (run)
         scrubber_->set_origin(step_of(*run->outcome).from);
     pane_->set_run(run);
-    canvas_->set_run(run);
     searched_.clear(); // of another cluster, maybe
     matches_ = {};
     follow_time();
@@ -224,7 +232,7 @@ void TopologyPanel::take(const std::shared_ptr<const TopologyRun>& run)
 // What is only known in part says so.
 void TopologyPanel::tell_coverage()
 {
-    const std::shared_ptr<const TopologyRun>& run = canvas_->run();
+    const std::shared_ptr<const TopologyRun> run = canvas_->run();
     QString note;
     if (run) {
         const int counted = run->loads->ranks_counted();
@@ -260,13 +268,13 @@ void TopologyPanel::follow_selection()
 void TopologyPanel::follow_time()
 {
     table_timer_->stop();
-    if (canvas_->run())
-        pane_->set_loads(canvas_->loads(), canvas_->time());
+    if (canvas_->picture())
+        pane_->set_picture(canvas_->picture());
 }
 
 void TopologyPanel::change(const LinkChange& change, Reach reach)
 {
-    const std::shared_ptr<const TopologyRun>& run = canvas_->run();
+    const std::shared_ptr<const TopologyRun> run = canvas_->run();
     if (!run || !canvas_->scene().selected)
         return;
     std::set<std::string> names;
@@ -310,7 +318,7 @@ void TopologyPanel::edit(QChar what)
 
 void TopologyPanel::ask_rate()
 {
-    const std::shared_ptr<const TopologyRun>& run = canvas_->run();
+    const std::shared_ptr<const TopologyRun> run = canvas_->run();
     if (!run || !canvas_->scene().selected)
         return;
     const LinkId link = *canvas_->scene().selected;
@@ -335,7 +343,7 @@ void TopologyPanel::ask_rate()
 
 void TopologyPanel::show_menu(const QPoint& at)
 {
-    const std::shared_ptr<const TopologyRun>& run = canvas_->run();
+    const std::shared_ptr<const TopologyRun> run = canvas_->run();
     if (!run || !canvas_->scene().selected)
         return;
     QMenu menu(this);
