@@ -2,7 +2,8 @@
 // in the root of the source tree, on an idle machine; other scenarios may be named.
 //
 // Every state of the walk is new, so that nothing is answered from memory. `blocked` is the longest
-// that the window handled one event: no key or click is answered during it.
+// that the window handled one event: no key or click is answered during it. `at work` is the same
+// in CPU time of the window's thread, with the event: so much is left of it on an idle machine.
 
 #include "gui/app/main_window.h"
 #include "gui/model/choices.h"
@@ -87,6 +88,8 @@ enum class Next : std::uint8_t {
 struct Measured {
     std::vector<double> times; // ms
     double blocked = 0;        // ms
+    double at_work = 0;        // ms of CPU
+    QByteArray of;             // that event
     int refused = 0;           // combinations that cannot run
 };
 
@@ -163,6 +166,10 @@ private:
         if (next == Next::settled)
             settle();
         out.blocked = std::max({out.blocked, asked, application_.times().longest_ms()});
+        if (application_.times().longest_cpu_ms() > out.at_work) {
+            out.at_work = application_.times().longest_cpu_ms();
+            out.of = application_.times().of_cpu();
+        }
     }
 
     void settle()
@@ -182,10 +189,11 @@ void print(const std::string& file, const QString& view, Next next, Measured mea
 {
     std::vector<double>& times = measured.times;
     std::sort(times.begin(), times.end());
-    fmt::print("{:38} {:8} {:8} {:5} {:8.1f} {:8.1f} {:8.1f} {:8}\n", file,
+    fmt::print("{:38} {:9} {:8} {:5} {:8.1f} {:8.1f} {:8.1f} {:8.1f} {:8}  {}\n", file,
                view.isEmpty() ? "none" : view.toStdString(),
-               next == Next::settled ? "settled" : "at once", times.size(), times[times.size() / 2],
-               times.back(), measured.blocked, measured.refused);
+               next == Next::settled ? "settled" : "at once", times.size(),
+               times.empty() ? 0.0 : times[times.size() / 2], times.empty() ? 0.0 : times.back(),
+               measured.blocked, measured.at_work, measured.refused, measured.of.toStdString());
     std::fflush(stdout);
 }
 
@@ -199,10 +207,11 @@ int main(int argc, char** argv)
     std::vector<std::string> files(argv + 1, argv + argc);
     if (files.empty())
         files = {"scenarios/llama3-70b-h100-64.json", "scenarios/llama3-405b-h100-16k.json"};
-    fmt::print("{:38} {:8} {:8} {:>5} {:>8} {:>8} {:>8} {:>8}\n", "scenario", "in sight", "next",
-               "moves", "median", "worst", "blocked", "refused");
+    fmt::print("{:38} {:9} {:8} {:>5} {:>8} {:>8} {:>8} {:>8} {:>8}  {}\n", "scenario", "in sight",
+               "next", "moves", "median", "worst", "blocked", "at work", "refused",
+               "longest event");
     for (const std::string& file : files)
-        for (const char* const key : {"", "timeline", "topology"})
+        for (const char* const key : {"", "timeline", "topology", "breakdown"})
             for (const Next next : {Next::settled, Next::at_once}) {
                 const QString view = QString::fromUtf8(key);
                 print(file, view, next, Bench(application, file, view).measure(next));
