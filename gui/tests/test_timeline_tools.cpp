@@ -185,7 +185,7 @@ void TestTimelineTools::pinnedLanesStayWhileOthersScroll()
     selection.rank = model().data.tracks[lane].rank;
     view().select(selection); // scrolls there
     const QRect body = canvas().body();
-    const QPoint top(body.left() + 3, body.top() + 3);
+    const QPoint top(body.center().x(), body.top() + 3);
     QTest::mouseClick(canvas().viewport(), Qt::LeftButton, {}, place(lane, 0.5));
     key(Qt::Key_T);
     const auto pinned_at_top = [&] {
