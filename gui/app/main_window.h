@@ -31,6 +31,7 @@ class ProgressStrip;
 class RecordedPanel;
 class ScenarioPanel;
 class StartPage;
+class TimelinePanel;
 struct FirstJob;
 
 // Where what is remembered between runs lies.
@@ -160,6 +161,7 @@ private:
     ClusterDialog* cluster_ = nullptr; // likewise
     bool plan_wanted_ = false;         // of a new job: it goes on to the plan
     ScenarioPanel* scenario_ = nullptr;
+    TimelinePanel* timeline_ = nullptr;
     CalibrationPanel* calibration_ = nullptr;
     RecordedPanel* recorded_ = nullptr;
     ExplorePanel* explore_ = nullptr;

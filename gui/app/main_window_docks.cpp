@@ -49,7 +49,8 @@ void MainWindow::make_docks()
 
     scenario_ = new ScenarioPanel(workspace_);
     add_panel(scenario_, Qt::LeftDockWidgetArea);
-    add_panel(new TimelinePanel(workspace_), Qt::RightDockWidgetArea);
+    timeline_ = new TimelinePanel(workspace_);
+    add_panel(timeline_, Qt::RightDockWidgetArea);
     auto* const topology = new TopologyPanel(workspace_);
     add_panel(topology, Qt::RightDockWidgetArea);
     connect(topology, &TopologyPanel::told, this, &MainWindow::tell);

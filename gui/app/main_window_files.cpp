@@ -7,6 +7,7 @@
 #include "gui/new/origin_view.h"
 #include "gui/plan/plan_panel.h"
 #include "gui/recorded/recorded_panel.h"
+#include "gui/timeline/timeline_panel.h"
 #include "gui/widgets/export.h"
 #include "sim/base/build_info.h"
 #include "sim/base/files.h"
@@ -187,6 +188,7 @@ void MainWindow::take(SessionContent content, const std::string& session)
               "by relative paths is looked for in the old folder",
               Severity::warning}});
     workspace_.set_price(content.price);
+    timeline_->restore(lane_state_from(content.lanes)); // what the run to come records
     workspace_.document().load(std::move(content.scenario), content.file);
     if (content.baseline.is_object())
         workspace_.pin_baseline_of(std::move(content.baseline), content.baseline_file.empty()
@@ -228,6 +230,7 @@ SessionContent MainWindow::content()
     content.range = workspace_.view().range();
     content.selection = workspace_.view().selection();
     content.price = workspace_.price();
+    content.lanes = to_json(timeline_->lanes());
     content.explore = to_json(explore_->state());
     content.plan = to_json(plan_->question());
     for (const std::string& measured : calibration_->calibration().files())

@@ -35,6 +35,7 @@ struct SessionTable {
     double price_per_device_hour = 0;
     std::string currency = "USD";
     double tokens = 0;
+    Json lanes;
     Json explore;
     Json plan;
     std::vector<std::string> measured;
@@ -66,6 +67,9 @@ const FieldTable<SessionTable>& session_fields()
                    {.help = "what a device costs", .min = 0})
             .field("currency", &SessionTable::currency, {.help = "of that price"})
             .field("tokens", &SessionTable::tokens, {.help = "of the whole training", .min = 0})
+            .field("lanes", &SessionTable::lanes,
+                   {.help = "the timeline's order, what is pinned and hidden, which ranks are "
+                            "recorded"})
             .field("explore", &SessionTable::explore, {.help = "what is swept and pinned"})
             .field("plan", &SessionTable::plan, {.help = "what the planner is asked"})
             .field("measured", &SessionTable::measured, {.help = "files of measurements"})
@@ -160,6 +164,7 @@ Json to_json(const SessionContent& content)
     table.price_per_device_hour = content.price.per_device_hour;
     table.currency = content.price.currency.toStdString();
     table.tokens = content.price.tokens;
+    table.lanes = content.lanes;
     table.explore = content.explore;
     table.plan = content.plan;
     table.measured = content.measured;
@@ -196,6 +201,7 @@ Checked<SessionContent> session_from(const Json& json, const std::string& file)
     out.range = range_of(table.range_ps);
     out.selection = selection_of(table);
     out.price = {table.price_per_device_hour, QString::fromStdString(table.currency), table.tokens};
+    out.lanes = std::move(table.lanes);
     out.explore = std::move(table.explore);
     out.plan = std::move(table.plan);
     out.measured = std::move(table.measured);

@@ -18,6 +18,7 @@ struct SessionContent {
     std::optional<TimeRange> range;
     Selection selection;
     Price price;
+    Json lanes;                        // of the timeline; null: as at the first start
     Json explore;                      // of the explorer; null: none
     Json plan;                         // what the planner is asked; null: nothing
     std::vector<std::string> measured; // files of the calibration view

@@ -56,7 +56,9 @@ void Workspace::simulate()
         emit runChanged();
         return;
     }
-    live_.request(std::move(*file), ops_wanted_ ? Detail::ops : Detail::headline, lanes_);
+    const bool all = all_lanes_wanted_ && lanes_ == LaneChoice{};
+    live_.request(std::move(*file), ops_wanted_ ? Detail::ops : Detail::headline,
+                  all ? LaneChoice{LanesOf::all} : lanes_);
 }
 
 void Workspace::take(const std::shared_ptr<const RunView>& run)
@@ -151,6 +153,14 @@ void Workspace::set_lanes(const LaneChoice& lanes)
         return;
     lanes_ = lanes;
     simulate_again();
+}
+
+void Workspace::want_all_lanes(bool wanted)
+{
+    const bool more = wanted && !all_lanes_wanted_;
+    all_lanes_wanted_ = wanted;
+    if (more && lanes_ == LaneChoice{} && (!recorded_ || recorded_->lanes == lanes_))
+        simulate_again();
 }
 
 void Workspace::want_ops(bool wanted)

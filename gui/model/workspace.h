@@ -51,9 +51,12 @@ public:
     const Price& price() const { return price_; }
     void set_price(const Price& price);
 
-    // Whose operations are recorded, of this run and of those to come.
+    // Whose operations are recorded, of this run and of those to come, as they were chosen.
     const LaneChoice& lanes() const { return lanes_; }
     void set_lanes(const LaneChoice& lanes);
+    // While a view needs all of them and nothing else was chosen, all are; the run that has them
+    // keeps them.
+    void want_all_lanes(bool wanted);
 
     // Whether any view shows single ops.
     void want_ops(bool wanted);
@@ -86,6 +89,7 @@ private:
     Problems problems_;
     Price price_;
     LaneChoice lanes_;
+    bool all_lanes_wanted_ = false;
     Json simulated_; // what the latest request asked for
     bool current_ = false;
     bool cancelled_ = false;

@@ -28,16 +28,22 @@ public:
         int loops_;
         bool measured_ = true;
         std::chrono::steady_clock::time_point begin_;
+        double cpu_begin_; // ms
     };
 
     double longest_ms() const { return longest_ms_; }
     const QByteArray& of() const { return of_; } // receiver and kind of that event
-    void forget() { longest_ms_ = 0; }
+    // Likewise, of what the window's thread itself computes: the same on a machine that is busy.
+    double longest_cpu_ms() const { return longest_cpu_ms_; }
+    const QByteArray& of_cpu() const { return of_cpu_; }
+    void forget() { longest_ms_ = longest_cpu_ms_ = 0; }
 
 private:
     Event* now_ = nullptr;
     double longest_ms_ = 0;
     QByteArray of_;
+    double longest_cpu_ms_ = 0;
+    QByteArray of_cpu_;
 };
 
 /// An application whose events are measured.

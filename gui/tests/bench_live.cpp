@@ -1,8 +1,10 @@
 // From a slider to the new headline, as a person sees it: in a whole window, without a display. Run
-// in the root of the source tree, on an idle machine; other scenarios may be named.
+// in the root of the source tree, on an idle machine; other scenarios may be named, and a view in
+// sight with --view=KEY.
 //
 // Every state of the walk is new, so that nothing is answered from memory. `blocked` is the longest
-// that the window handled one event: no key or click is answered during it.
+// that the window handled one event: no key or click is answered during it. `at work` is the same
+// in CPU time of the window's thread, with the event: so much is left of it on an idle machine.
 
 #include "gui/app/main_window.h"
 #include "gui/model/choices.h"
@@ -81,6 +83,7 @@ std::vector<Move> walk_over(const std::vector<std::vector<int>>& values)
 }
 
 enum class Next : std::uint8_t {
+    opened,  // no change: the scenario itself, until all is shown
     settled, // the next change once all views show the last one
     at_once, // as soon as its headline is there
     at_pace  // a person's: 150 ms after it
@@ -91,6 +94,8 @@ constexpr int pace_ms = 150;
 struct Measured {
     std::vector<double> times; // ms
     double blocked = 0;        // ms
+    double at_work = 0;        // ms of CPU
+    QByteArray of;             // that event
     int refused = 0;           // combinations that cannot run
 };
 
@@ -102,6 +107,7 @@ public:
     {
         window_.resize(1600, 1000);
         window_.show();
+        application_.times().forget();
         const bool opened = window_.open(file);
         for (QDockWidget* const dock : window_.findChildren<QDockWidget*>())
             if (dock->objectName() != QStringLiteral("scenario"))
@@ -115,6 +121,10 @@ public:
     Measured measure(Next next)
     {
         Measured out;
+        if (next == Next::opened) {
+            look(out, 0);
+            return out;
+        }
         for (const Move& move : walk())
             make(move, next, out);
         settle();
@@ -168,7 +178,16 @@ private:
             settle();
         if (next == Next::at_pace)
             pause();
+        look(out, asked);
+    }
+
+    void look(Measured& out, double asked)
+    {
         out.blocked = std::max({out.blocked, asked, application_.times().longest_ms()});
+        if (application_.times().longest_cpu_ms() > out.at_work) {
+            out.at_work = application_.times().longest_cpu_ms();
+            out.of = application_.times().of_cpu();
+        }
     }
 
     void settle()
@@ -196,11 +215,12 @@ void print(const std::string& file, const QString& view, Next next, Measured mea
 {
     std::vector<double>& times = measured.times;
     std::sort(times.begin(), times.end());
-    constexpr std::array names{"settled", "at once", "at pace"};
-    fmt::print("{:38} {:8} {:8} {:5} {:8.1f} {:8.1f} {:8.1f} {:8}\n", file,
+    constexpr std::array names{"opened", "settled", "at once", "at pace"};
+    fmt::print("{:38} {:9} {:8} {:5} {:8.1f} {:8.1f} {:8.1f} {:8.1f} {:8}  {}\n", file,
                view.isEmpty() ? "none" : view.toStdString(), names[static_cast<std::size_t>(next)],
-               times.size(), times[times.size() / 2], times.back(), measured.blocked,
-               measured.refused);
+               times.size(), times.empty() ? 0.0 : times[times.size() / 2],
+               times.empty() ? 0.0 : times.back(), measured.blocked, measured.at_work,
+               measured.refused, measured.of.toStdString());
     std::fflush(stdout);
 }
 
@@ -211,15 +231,25 @@ int main(int argc, char** argv)
     keep_freed_memory(); // as the program does
     qputenv("QT_QPA_PLATFORM", "offscreen");
     Timed<QApplication> application(argc, argv);
-    std::vector<std::string> files(argv + 1, argv + argc);
+    constexpr std::string_view option = "--view=";
+    std::vector<std::string> files;
+    std::vector<std::string> views;
+    for (const std::string_view given : std::vector<std::string_view>(argv + 1, argv + argc))
+        if (given.starts_with(option))
+            views.emplace_back(given.substr(option.size()));
+        else
+            files.emplace_back(given);
+    if (views.empty())
+        views = {"", "timeline", "topology", "breakdown"};
     if (files.empty())
         files = {"scenarios/llama3-70b-h100-64.json", "scenarios/llama3-405b-h100-16k.json"};
-    fmt::print("{:38} {:8} {:8} {:>5} {:>8} {:>8} {:>8} {:>8}\n", "scenario", "in sight", "next",
-               "moves", "median", "worst", "blocked", "refused");
+    fmt::print("{:38} {:9} {:8} {:>5} {:>8} {:>8} {:>8} {:>8} {:>8}  {}\n", "scenario", "in sight",
+               "next", "moves", "median", "worst", "blocked", "at work", "refused",
+               "longest event");
     for (const std::string& file : files)
-        for (const char* const key : {"", "timeline", "topology"})
-            for (const Next next : {Next::settled, Next::at_once, Next::at_pace}) {
-                const QString view = QString::fromUtf8(key);
+        for (const std::string& key : views)
+            for (const Next next : {Next::opened, Next::settled, Next::at_once, Next::at_pace}) {
+                const QString view = QString::fromStdString(key);
                 print(file, view, next, Bench(application, file, view).measure(next));
             }
 }

@@ -7,6 +7,7 @@
 #include <benchmark/benchmark.h>
 
 #include <QApplication>
+#include <ctime>
 
 using namespace trainyard;
 using namespace trainyard::gui;
@@ -15,24 +16,107 @@ namespace {
 
 const QSize screen(1920, 1080);
 
-// All of the picture, into memory.
-void paint(const Scene& scene, QImage& image, PaintCache& cache)
+// CPU time of the painting thread by part, and of all threads.
+class Parts {
+public:
+    // All of the picture, into memory.
+    void paint(const Scene& scene, QImage& image, PaintCache& cache)
+    {
+        const double all_before = seconds(CLOCK_PROCESS_CPUTIME_ID);
+        const SceneFrame frame = frame_of(scene, screen);
+        QPainter painter(&image);
+        painter.setFont(scene.font);
+        at_ = seconds(CLOCK_THREAD_CPUTIME_ID);
+        const std::vector<Line> lines = lines_in_sight(scene, frame).all();
+        cache.rows.fill(*scene.model, scene.range, cells_of(frame, 1), lines);
+        end(0);
+        paint_rows(painter, scene, frame, cache);
+        end(1);
+        paint_overlays(painter, scene, frame);
+        end(2);
+        paint_counters(painter, scene, frame);
+        paint_frame(painter, scene, frame);
+        painter.end();
+        end(3);
+        all_ += seconds(CLOCK_PROCESS_CPUTIME_ID) - all_before;
+    }
+
+    void tell(benchmark::State& state) const
+    {
+        const auto mean = [](double sum) {
+            return benchmark::Counter(1e3 * sum, benchmark::Counter::kAvgIterations);
+        };
+        for (std::size_t i = 0; i < sums_.size(); ++i)
+            state.counters[names[i]] = mean(sums_[i]);
+        state.counters["all threads"] = mean(all_);
+    }
+
+private:
+    static constexpr std::array names{"1 cells", "2 rows", "3 overlays", "4 frame"};
+
+    static double seconds(clockid_t clock)
+    {
+        timespec time{};
+        clock_gettime(clock, &time);
+        return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+    }
+
+    void end(std::size_t part)
+    {
+        const double now = seconds(CLOCK_THREAD_CPUTIME_ID);
+        sums_[part] += now - at_;
+        at_ = now;
+    }
+
+    double at_ = 0;
+    double all_ = 0;
+    std::array<double, names.size()> sums_{};
+};
+
+// What changes from one repaint to the next.
+enum class Change : std::uint8_t {
+    zoom, // a little: no row is known from the last repaint
+    pan,  // by 40 pixels
+    none  // hovering, the cursor
+};
+
+void change(Scene& scene, Change what, std::int64_t turn)
 {
-    QPainter painter(&image);
-    paint_scene(painter, scene, screen, cache);
+    const SimTime length = scene.range.length();
+    const std::int64_t side = turn % 2 == 0 ? 1 : -1;
+    if (what == Change::zoom)
+        scene.range.to += SimTime(side * std::max<std::int64_t>(1, length.value() / 1000));
+    if (what == Change::pan) {
+        const TimeScale scale = frame_of(scene, screen).scale(scene.range);
+        scene.range = scale.panned(static_cast<double>(40 * side));
+    }
 }
 
-// Another stretch of time, a little beside the one before: no row is known from the last repaint.
-void move_in_time(Scene& scene)
+void repeat(benchmark::State& state, Scene& scene, Change what)
 {
-    static int side = 1;
-    side = -side;
-    scene.range.from += SimTime(side * 1000);
-    scene.range.to += SimTime(side * 1000);
+    QImage image(screen, QImage::Format_RGB32);
+    PaintCache cache;
+    Parts().paint(scene, image, cache); // what is made once
+    Parts parts;
+    std::int64_t turn = 0;
+    for (auto _ : state) {
+        change(scene, what, turn++);
+        parts.paint(scene, image, cache);
+    }
+    parts.tell(state);
+    state.counters["slices"] = static_cast<double>(scene.model->data.slices.size());
+}
+
+void show_middle(Scene& scene, std::int64_t part)
+{
+    const TimeRange& whole = scene.model->data.whole;
+    const SimTime length = whole.length() / part;
+    scene.range.from = whole.from + (whole.length() - length) / 2;
+    scene.range.to = scene.range.from + length;
 }
 
 // A million slices in `lanes` rows that fill the screen; the middle 1/zoom of them in sight.
-void repaint(benchmark::State& state)
+void repaint(benchmark::State& state, Change what)
 {
     const auto lanes = static_cast<std::uint32_t>(state.range(0));
     const TimelineModel model(test::random_rows(lanes, 1'000'000 / lanes, 1));
@@ -42,46 +126,25 @@ void repaint(benchmark::State& state)
     scene.layout = &layout;
     scene.path = true;
     layout.set_line_height(frame_of(scene, screen).body.height() / static_cast<int>(lanes));
-    const TimeRange& whole = model.data.whole;
-    const SimTime length = whole.length() / state.range(1);
-    scene.range.from = whole.from + (whole.length() - length) / 2;
-    scene.range.to = scene.range.from + length;
-    QImage image(screen, QImage::Format_RGB32);
-    PaintCache cache;
-    for (auto _ : state) {
-        move_in_time(scene);
-        paint(scene, image, cache);
-    }
-    state.counters["slices"] = static_cast<double>(model.data.slices.size());
+    show_middle(scene, state.range(1));
+    repeat(state, scene, what);
 }
-BENCHMARK(repaint)
+BENCHMARK_CAPTURE(repaint, zoom, Change::zoom)
     ->ArgsProduct({{64, 256}, {1, 30, 1'000, 30'000}})
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime()
     ->Repetitions(9)
     ->ReportAggregatesOnly();
-
-// The same stretch of time again, as hovering, scrolling and the cursor repaint it.
-void repaint_same(benchmark::State& state)
-{
-    const auto lanes = static_cast<std::uint32_t>(state.range(0));
-    const TimelineModel model(test::random_rows(lanes, 1'000'000 / lanes, 1));
-    TrackLayout layout(model.data);
-    Scene scene;
-    scene.model = &model;
-    scene.layout = &layout;
-    scene.path = true;
-    scene.range = model.data.whole;
-    layout.set_line_height(frame_of(scene, screen).body.height() / static_cast<int>(lanes));
-    QImage image(screen, QImage::Format_RGB32);
-    PaintCache cache;
-    for (auto _ : state)
-        paint(scene, image, cache);
-}
-BENCHMARK(repaint_same)
-    ->Arg(64)
-    ->Arg(256)
+BENCHMARK_CAPTURE(repaint, pan, Change::pan)
+    ->ArgsProduct({{64, 256}, {30, 1'000}})
     ->Unit(benchmark::kMillisecond)
+    ->UseRealTime()
+    ->Repetitions(9)
+    ->ReportAggregatesOnly();
+BENCHMARK_CAPTURE(repaint, same, Change::none)
+    ->ArgsProduct({{64, 256}, {1}})
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime()
     ->Repetitions(9)
     ->ReportAggregatesOnly();
 
@@ -114,17 +177,8 @@ void repaint_run(benchmark::State& state)
     scene.path = true;
     layout.set_line_height(frame_of(scene, screen).body.height() /
                            static_cast<int>(layout.lines().size()));
-    const TimeRange& whole = model.data.whole;
-    const SimTime length = whole.length() / state.range(0);
-    scene.range.from = whole.from + (whole.length() - length) / 2;
-    scene.range.to = scene.range.from + length;
-    QImage image(screen, QImage::Format_RGB32);
-    PaintCache cache;
-    for (auto _ : state) {
-        move_in_time(scene);
-        paint(scene, image, cache);
-    }
-    state.counters["slices"] = static_cast<double>(model.data.slices.size());
+    show_middle(scene, state.range(0));
+    repeat(state, scene, Change::zoom);
     state.counters["lines"] = static_cast<double>(layout.lines().size());
 }
 BENCHMARK(repaint_run)
@@ -151,7 +205,7 @@ void open(benchmark::State& state)
         scene.path = true;
         QImage image(screen, QImage::Format_RGB32);
         PaintCache cache;
-        paint(scene, image, cache);
+        Parts().paint(scene, image, cache);
         slices = static_cast<double>(model.data.slices.size());
         bytes = 0;
         for (const RowPyramid& pyramid : model.pyramids)

@@ -34,6 +34,7 @@ void TestSessionFile::aSessionComesBackAsItWas()
     content.baseline_file = "/tmp/b.json";
     content.range = TimeRange{SimTime(5), SimTime(99)};
     content.price = {2.5, "EUR"};
+    content.lanes = Json::Object{{"order", "idle"}};
     content.explore = Json::Object{{"x", "memory"}};
     content.plan = Json::Object{{"tokens", "2T"}};
     content.measured = {"/tmp/a.log", "/tmp/b.log"};

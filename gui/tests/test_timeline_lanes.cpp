@@ -256,7 +256,9 @@ TEST_CASE("counters say what the run itself does")
     request.kinds.assign(counter_kinds.begin(), counter_kinds.end());
     request.range = model->data.whole;
     request.rank = RankId{3};
-    const std::vector<CounterSeries> all = source.series(request, {});
+    CHECK(source.series(request, nullptr, {}).size() == 2); // links are to come
+    const LinkSums sums = link_sums(outcome, {});
+    const std::vector<CounterSeries> all = source.series(request, &sums, {});
     REQUIRE(all.size() >= 3);
     const CounterSeries& memory = all[0];
     CHECK(memory.name == "memory, rank 3");

@@ -157,6 +157,43 @@ TEST_CASE("wide slices are those that cover so many pixels, each once")
     }
 }
 
+TEST_CASE("what is moved by whole cells keeps those that stay in sight")
+{
+    const TimelineModel model(random_rows(3, 5000, 12));
+    const TrackLayout layout(model.data);
+    constexpr std::size_t width = 500;
+    constexpr std::int64_t cell = 1000; // ps
+    const auto range = [&](std::int64_t first) {
+        return TimeRange{SimTime(first * cell), SimTime((first + std::int64_t{width}) * cell)};
+    };
+    RowCells kept;
+    kept.fill(model, range(700), width, layout.lines());
+    CHECK(kept.made() == 3 * width);
+    std::uint64_t state = kept.state();
+    const auto check = [&](TimeRange now, std::size_t made) {
+        const std::size_t before = kept.made();
+        kept.fill(model, now, width, layout.lines());
+        CHECK(kept.made() - before == made);
+        RowCells fresh;
+        fresh.fill(model, now, width, layout.lines());
+        for (const Line& line : layout.lines())
+            CHECK(std::ranges::equal(kept.of(line.track), fresh.of(line.track)));
+        CHECK((kept.state() == state) == (made == 0));
+        state = kept.state();
+    };
+    check(range(740), 3 * 40); // later: those that came into sight
+    check(range(739), 3 * 1);
+    check(range(739), 0);
+    check(range(500), 3 * 239);    // earlier
+    check(range(1100), 3 * width); // further than is in sight
+    TimeRange other = range(1100);
+    other.to += SimTime(width * cell); // another zoom
+    check(other, 3 * width);
+    other.from += SimTime(cell / 2); // a part of a cell
+    other.to += SimTime(cell / 2);
+    check(other, 3 * width);
+}
+
 TEST_CASE("making a timeline tells how far it is, and ends where it is cancelled")
 {
     const std::vector outcomes{recorded_job()};

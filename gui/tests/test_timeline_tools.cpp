@@ -11,6 +11,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
+#include <QScrollBar>
 
 using namespace trainyard;
 using namespace trainyard::gui;
@@ -24,10 +25,12 @@ private slots:
     void whatOnlyScrollsIsTheSameToThePixel();
     void manyLanesStartFolded();
     void lanesArePinnedHiddenAndOrderedByKeys();
+    void pinnedLanesStayWhileOthersScroll();
     void aLanesMenuDoesTheSame();
     void anOperationsMenuLeadsOn();
     void aSearchSaysWhichOfHowMany();
     void countersFollowTimeAndRank();
+    void zoomingWhileLinksAreCountedBeginsThemNotAnew();
     void countersAreShownOrNot();
     void ranksToRecordAreAChoice();
 
@@ -171,6 +174,53 @@ void TestTimelineTools::lanesArePinnedHiddenAndOrderedByKeys()
     QCOMPARE(model().data.slices.start[pinned], start);
 }
 
+void TestTimelineTools::pinnedLanesStayWhileOthersScroll()
+{
+    canvas().openAll();
+    for (int i = 0; i < 30; ++i)
+        key(Qt::Key_Plus); // lines as high as can be: there is more than fits
+    QVERIFY(canvas().verticalScrollBar()->maximum() > 0);
+    const std::uint32_t lane = track_of("compute", 1);
+    Selection selection;
+    selection.rank = model().data.tracks[lane].rank;
+    view().select(selection); // scrolls there
+    const QRect body = canvas().body();
+    const QPoint top(body.center().x(), body.top() + 3);
+    QTest::mouseClick(canvas().viewport(), Qt::LeftButton, {}, place(lane, 0.5));
+    key(Qt::Key_T);
+    const auto pinned_at_top = [&] {
+        QTest::mouseClick(canvas().viewport(), Qt::LeftButton, {}, top);
+        return canvas().pinned() != nothing && model().row_at(canvas().pinned()).track == lane;
+    };
+    for (const int scroll : {0, 100, canvas().verticalScrollBar()->maximum()}) {
+        canvas().verticalScrollBar()->setValue(scroll);
+        QVERIFY(pinned_at_top());
+    }
+    // It is painted there, too: as when nothing is scrolled.
+    Scene scene;
+    scene.model = &model();
+    scene.layout = &canvas().tracks();
+    scene.range = model().data.whole;
+    scene.arrows = false;
+    const QSize size(600, 400);
+    const auto paint = [&] {
+        QImage image(size, QImage::Format_RGB32);
+        QPainter painter(&image);
+        PaintCache cache;
+        paint_scene(painter, scene, size, cache);
+        return image;
+    };
+    const SceneFrame frame = frame_of(scene, size);
+    const int held = held_bottom(scene, frame);
+    QCOMPARE(held, frame.body.top() + canvas().tracks().line_height());
+    const QRect above(0, frame.body.top(), size.width(), held - frame.body.top());
+    const QImage before = paint();
+    scene.scroll = 3 * canvas().tracks().line_height() + 7;
+    const QImage after = paint();
+    QVERIFY(before != after);
+    QVERIFY(before.copy(above) == after.copy(above));
+}
+
 void TestTimelineTools::aLanesMenuDoesTheSame()
 {
     const std::uint32_t lane = track_of("rank 0");
@@ -259,11 +309,42 @@ void TestTimelineTools::countersFollowTimeAndRank()
     const TimeRange whole = view().whole();
     view().show({whole.from, whole.from + whole.length() / 4});
     QTRY_VERIFY_WITH_TIMEOUT(canvas().counters()[0].range == view().range(), patience_ms);
+    QTRY_VERIFY_WITH_TIMEOUT(!panel_->counters().busy(), patience_ms);
+    QCOMPARE(panel_->counters().link_sums_made(), 1);
     // A press on them sets the cursor there.
     const QRect body = canvas().body();
     const QPoint below(body.center().x(), body.bottom() + 12);
     QTest::mouseClick(canvas().viewport(), Qt::LeftButton, {}, below);
     QVERIFY(std::abs((view().cursor() - whole.from) / whole.length() - 0.125) < 0.01);
+}
+
+void TestTimelineTools::zoomingWhileLinksAreCountedBeginsThemNotAnew()
+{
+    ViewState view;
+    const TimeRange whole = model().data.whole;
+    view.set_whole(whole);
+    CounterFeed feed(view);
+    std::vector<CounterSeries> counted;
+    connect(&feed, &CounterFeed::counted, &feed,
+            [&](const std::vector<CounterSeries>& series) { counted = series; });
+    feed.set_model(canvas().model());
+    const auto has_links = [&] {
+        return std::ranges::any_of(counted, [](const CounterSeries& row) {
+            return row.kind == CounterKind::nvlink && !row.values.empty();
+        });
+    };
+    // Further and further in, faster than anything is counted.
+    int zooms = 0;
+    while (!has_links()) {
+        const std::int64_t part = 2 + zooms++ % 50;
+        view.show({whole.from, whole.from + whole.length() / part});
+        QTest::qWait(1);
+        QVERIFY(zooms < 100'000);
+    }
+    QTRY_VERIFY_WITH_TIMEOUT(!feed.busy(), patience_ms);
+    QCOMPARE(feed.link_sums_made(), 1);
+    QVERIFY(has_links());
+    QCOMPARE(counted.front().range, view.range());
 }
 
 void TestTimelineTools::countersAreShownOrNot()

@@ -145,19 +145,32 @@ TEST_CASE("16,384 GPUs fold into pods of 64 nodes, each with the leaves that ser
     CHECK(layout.items() == items);
 }
 
-TEST_CASE("a pod opens into its nodes, which open one by one")
+TEST_CASE("a pod opens into parts, these into nodes, which open one by one")
 {
     const auto graph = graph_of("h100-16k.json");
     TopologyLayout layout(graph);
     const auto pod = static_cast<std::uint32_t>(
         std::ranges::find(graph->places, PlaceKind::pod, &Place::kind) - graph->places.begin());
     const std::size_t before = layout.items().size();
+    // 64 nodes in eight parts of eight: never more at once than can be read.
     layout.set_open(pod, true);
-    CHECK(layout.items().size() > before);
-    CHECK(layout.items().size() < before + 100);
+    CHECK(graph->places[pod + 1].kind == PlaceKind::part);
+    CHECK(graph->places[pod + 1].name == "nodes 0-7");
+    CHECK(layout.items().size() <= before + 8 + 8); // with the leaves over it
+    const std::size_t parted = layout.items().size();
     layout.set_open(pod + 1, true);
-    CHECK(graph->places[pod + 1].kind == PlaceKind::node);
-    CHECK(layout.items().size() > before + 64);
+    CHECK(graph->places[pod + 2].kind == PlaceKind::node);
+    CHECK(layout.items().size() == parted + 7);
+    check_bundles(layout);
+    check_apart(layout);
+    layout.set_open(pod + 2, true);
+    CHECK(layout.items().size() > parted + 20);
+    // What is looked for opens its own part alone.
+    TopologyLayout other(graph);
+    other.reveal(graph->find("node70/gpu3"));
+    CHECK(other.items().size() < before + 60);
+    // Racks of an NVLink domain are parts enough.
+    CHECK(count(*graph_of("gb200-nvl72-8racks.json"), PlaceKind::part) == 0);
 }
 
 TEST_CASE("the upper end of the colours is the next round share of what links carry")

@@ -24,12 +24,13 @@ private slots:
     void playingMovesTheCursor();
     void theTablesFollowWhilePlaying();
     void aBrokenLinkIsRoutedAroundAndMended();
-    void afterAnEditAllRanksAreRecorded();
+    void whileItIsInSightAllRanksAreRecordedAfterAnEdit();
     void aLinkIsSlowedAndGivenBack();
     void cuttingEverythingIsAProblem();
     void whatCannotBeDoneIsAmongTheProblems();
     void whatIsCancelledIsNotShown();
     void onlyWhatIsInSightIsMade();
+    void ofALargeClusterThePictureIsMadeInTheBackground();
     void escapeIsTheWindowsWhileSomethingRuns();
 };
 
@@ -123,7 +124,7 @@ void TestTopologyWork::aBrokenLinkIsRoutedAroundAndMended()
     QVERIFY(workspace_->document().json() == before);
 }
 
-void TestTopologyWork::afterAnEditAllRanksAreRecorded()
+void TestTopologyWork::whileItIsInSightAllRanksAreRecordedAfterAnEdit()
 {
     // A job that is recorded whole only when it is asked for.
     QVERIFY(workspace_->document().open("scenarios/llama3-70b-h100-64.json").empty());
@@ -133,15 +134,31 @@ void TestTopologyWork::afterAnEditAllRanksAreRecorded()
     canvas().select(link("node0/gpu0/nvlink up"));
     QVERIFY(view().selection().link);
     key(Qt::Key_H);
-    QTRY_VERIFY_WITH_TIMEOUT(workspace_->lanes() == LaneChoice{LanesOf::all} &&
-                                 !workspace_->live().busy() && !panel_->busy(),
+    QTRY_VERIFY_WITH_TIMEOUT(!workspace_->live().busy() && !panel_->busy() &&
+                                 run().loads->ranks_recorded() == 64,
                              patience_ms);
-    QCOMPARE(run().loads->ranks_recorded(), 64);
+    QVERIFY(workspace_->lanes() == LaneChoice{}); // nothing else was asked for
     QCOMPARE(run().loads->ranks_counted(), 64);
     std::set<LaneId> lanes;
     for (const OpRecord& record : run().outcome->result->records)
         lanes.insert(record.lane);
     QCOMPARE(lanes.size(), run().outcome->binding->lanes.size());
+    // Out of sight it needs them no more: the next run records what was asked for.
+    panel_->set_in_sight(false);
+    const auto lanes_of = [this] {
+        std::set<LaneId> recorded;
+        for (const OpRecord& record : workspace_->recorded()->outcome->result->records)
+            recorded.insert(record.lane);
+        return recorded.size();
+    };
+    QCOMPARE(lanes_of(), lanes.size()); // the one that has them keeps them
+    QVERIFY(!workspace_->document().set("training.sequence_length", "4096"));
+    QTRY_VERIFY_WITH_TIMEOUT(!workspace_->live().busy() && lanes_of() < lanes.size(), patience_ms);
+    panel_->set_in_sight(true);
+    QTRY_VERIFY_WITH_TIMEOUT(!workspace_->live().busy() && !panel_->busy() &&
+                                 run().loads->ranks_recorded() == 64,
+                             patience_ms);
+    QCOMPARE(lanes_of(), lanes.size());
     // What was chosen by hand stays.
     workspace_->set_lanes({LanesOf::stages});
     QTRY_VERIFY_WITH_TIMEOUT(!workspace_->live().busy() && !panel_->busy() &&
@@ -240,6 +257,39 @@ void TestTopologyWork::onlyWhatIsInSightIsMade()
     QVERIFY(panel_->busy());
     wait_for_another(before);
     QCOMPARE(run().state[out.value], LinkState::dead);
+}
+
+void TestTopologyWork::ofALargeClusterThePictureIsMadeInTheBackground()
+{
+    QVERIFY(workspace_->document().open("scenarios/llama3-405b-h100-16k.json").empty());
+    QTRY_VERIFY_WITH_TIMEOUT(!workspace_->live().busy() && !panel_->busy() &&
+                                 run().outcome->job.world() == 16'384,
+                             patience_ms);
+    // However fast the time moves, the window waits for nothing, and the last moment is shown.
+    const std::vector<double> loads = canvas().loads();
+    const TimeRange whole = view().whole();
+    for (int i = 1; i <= 50; ++i)
+        view().set_cursor(whole.from + whole.length() * i / 100);
+    QVERIFY(canvas().loads() == loads);
+    QTRY_COMPARE_WITH_TIMEOUT(canvas().time().from, view().cursor(), patience_ms);
+    QVERIFY(canvas().loads() == link_loads(run(), canvas().time()));
+    // Changes of what is folded add up.
+    const auto pod = [&](const char* name) { return place(name); };
+    canvas().set_open(pod("pod 3"), true);
+    canvas().set_open(pod("pod 9"), true);
+    canvas().set_open(pod("nodes 200-207"), true);
+    QVERIFY(!canvas().layout_of().open(pod("pod 3")));
+    QTRY_VERIFY_WITH_TIMEOUT(canvas().layout_of().open(pod("pod 3")) &&
+                                 canvas().layout_of().open(pod("pod 9")) &&
+                                 canvas().layout_of().open(pod("nodes 200-207")),
+                             patience_ms);
+    // What is looked for is unfolded and selected.
+    canvas().closeAll();
+    canvas().go_to(link("node77/nic2 out"));
+    QTRY_VERIFY_WITH_TIMEOUT(view().selection().link == link("node77/nic2 out") &&
+                                 canvas().layout_of().open(pod("nodes 72-79")),
+                             patience_ms);
+    QVERIFY(!canvas().layout_of().open(pod("pod 3")));
 }
 
 void TestTopologyWork::escapeIsTheWindowsWhileSomethingRuns()

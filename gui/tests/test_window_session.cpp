@@ -15,6 +15,7 @@ class TestWindowSession : public test::WindowFixture {
 
 private slots:
     void aSessionKeepsWhatIsPinned();
+    void aSessionKeepsLanesAndWhoIsRecorded();
     void aSelectionThatMakesNoSenseIsDropped();
     void aSessionMovedWithItsScenarioIsFound();
     void aBrokenSessionIsTold();
@@ -46,6 +47,62 @@ void TestWindowSession::aSessionKeepsWhatIsPinned()
     QTRY_COMPARE_WITH_TIMEOUT(canvas().pinned(), pinned, patience_ms);
     QVERIFY(window_->workspace().view().selection() == selection);
     QVERIFY(window_->workspace().view().range() == range);
+}
+
+void TestWindowSession::aSessionKeepsLanesAndWhoIsRecorded()
+{
+    open("scenarios/llama2-7b-tp2-pp2-dp2.json");
+    const auto tracks = [this] { // of the lines, from the top down
+        QStringList names;
+        const TimelineData& data = canvas().model()->data;
+        for (const Line& line : canvas().tracks().lines())
+            names << QString::fromStdString(data.tracks[line.track].name);
+        return names;
+    };
+    const auto settle = [this] {
+        QTRY_VERIFY_WITH_TIMEOUT(!window_->busy() && canvas().model() != nullptr, patience_ms);
+    };
+    window_->workspace().set_lanes({LanesOf::ranks, {RankId{1}, RankId{3}, RankId{6}}});
+    settle();
+    canvas().setOrder(LaneOrder::idle);
+    settle();
+    canvas().openAll();
+    canvas().setFocus();
+    const auto on_line = [this](std::size_t line, Qt::Key key) {
+        const TimelineData& data = canvas().model()->data;
+        Selection selection;
+        selection.rank = data.tracks[canvas().tracks().lines()[line].track].rank;
+        window_->workspace().view().select(selection);
+        while (canvas().current_track() != canvas().tracks().lines()[line].track)
+            QTest::keyClick(&canvas(), Qt::Key_Down);
+        QTest::keyClick(&canvas(), key);
+    };
+    on_line(canvas().tracks().lines().size() - 1, Qt::Key_T);
+    on_line(2, Qt::Key_H);
+    canvas().closeAll();
+    const QStringList shown = tracks();
+    QVERIFY(canvas().tracks().hidden_count() == 1);
+    QVERIFY(window_->save_session(path("lanes.json")));
+
+    restart();
+    open(path("lanes.json"));
+    settle();
+    QCOMPARE(canvas().order(), LaneOrder::idle);
+    canvas().closeAll();
+    QCOMPARE(tracks(), shown);
+    QCOMPARE(canvas().tracks().hidden_count(), std::size_t{1});
+    QVERIFY(window_->workspace().lanes() ==
+            (LaneChoice{LanesOf::ranks, {RankId{1}, RankId{3}, RankId{6}}}));
+
+    // One of an earlier version opens as at the first start.
+    Json json = *read_json_file(path("lanes.json"));
+    std::erase_if(json.members(), [](const Json::Member& m) { return m.first == "lanes"; });
+    write_file(path("old.json"), to_text(json));
+    open(path("old.json"));
+    settle();
+    QCOMPARE(canvas().order(), LaneOrder::stage);
+    QCOMPARE(canvas().tracks().hidden_count(), std::size_t{0});
+    QVERIFY(window_->workspace().lanes() == LaneChoice{});
 }
 
 void TestWindowSession::aSelectionThatMakesNoSenseIsDropped()

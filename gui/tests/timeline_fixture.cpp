@@ -41,10 +41,11 @@ QPoint TimelineFixture::place(std::uint32_t track, double across)
     scene.model = &model();
     scene.layout = &canvas().tracks();
     scene.font = canvas().font();
+    scene.scroll = canvas().verticalScrollBar()->value();
     const SceneFrame frame = frame_of(scene, canvas().viewport()->size());
     const Line& line = canvas().tracks().lines()[canvas().tracks().line_of(track).value()];
     return {frame.body.left() + static_cast<int>(frame.body.width() * across),
-            frame.body.top() + line.y + line.height / 2};
+            top_of(scene, frame, line) + line.height / 2};
 }
 
 } // namespace trainyard::gui::test

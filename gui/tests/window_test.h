@@ -31,8 +31,9 @@ int run_window_test(int argc, char** argv)
     Tests tests;
     const int failures = QTest::qExec(&tests, argc, argv);
     if (qEnvironmentVariableIsSet("TRAINYARD_ANSWER_TIMES"))
-        qInfo("longest without an answer: %.1f ms (%s)", application.times().longest_ms(),
-              application.times().of().constData());
+        qInfo("longest without an answer: %.1f ms (%s), at work %.1f ms (%s)",
+              application.times().longest_ms(), application.times().of().constData(),
+              application.times().longest_cpu_ms(), application.times().of_cpu().constData());
     return failures;
 }
 

@@ -23,8 +23,14 @@ public:
     void show(CounterKind kind, bool shown);
     bool shows(CounterKind kind) const { return shown_.contains(kind); }
 
-    bool busy() const { return task_.busy(); }
-    void cancel() { task_.cancel(); }
+    bool busy() const { return task_.busy() || links_task_.busy(); }
+    void cancel()
+    {
+        task_.cancel();
+        links_task_.cancel();
+    }
+    // How often the links' transfers were gone through: once per run.
+    int link_sums_made() const { return link_sums_made_; }
 
 signals:
     void counted(const std::vector<trainyard::gui::CounterSeries>& series);
@@ -33,18 +39,21 @@ signals:
 
 private:
     void follow();
-    void count(const CounterRequest& request);
-    void take(const CounterRequest& request, std::vector<CounterSeries> series);
+    void count();
+    void take(std::vector<CounterSeries> series, bool whole);
+    void sum_links();
 
     ViewState& view_;
     std::shared_ptr<const TimelineModel> model_;
     std::shared_ptr<CounterSource> source_; // of the model
     std::set<CounterKind> shown_{counter_kinds.begin(), counter_kinds.end()};
-    std::optional<CounterRequest> asked_; // latest, of the model
-    std::vector<CounterSeries> last_;     // that were counted, of whatever run
-    bool links_known_ = false;            // the ways of the model's transfers were found
+    std::optional<CounterRequest> asked_;   // latest, of the model
+    std::vector<CounterSeries> last_;       // that were counted, of whatever run
+    std::shared_ptr<const LinkSums> links_; // of the model's run; null: to come
+    int link_sums_made_ = 0;
     bool in_sight_ = true;
     BackgroundTask task_;
+    BackgroundTask links_task_;
 };
 
 } // namespace trainyard::gui

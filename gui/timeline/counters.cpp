@@ -35,7 +35,48 @@ std::vector<std::uint32_t> compute_rows(const TimelineModel& model)
     return rows;
 }
 
+LinkSum sum_of_kind(const LinkLoads& loads, LinkKind kind)
+{
+    LinkSum sum;
+    std::vector<double> links(loads.profile_count()); // how many of each
+    const Topology& topology = *loads.outcome().topology;
+    for (std::size_t i = 0; i < topology.link_count(); ++i) {
+        const auto id = make_id<LinkId>(i);
+        const Link link = topology.link(id);
+        if (link.kind != kind)
+            continue;
+        sum.capacity += link.capacity.value();
+        links[loads.profile_of(id)] += 1;
+    }
+    sum.rate = loads.sum_over_time(loads.weights(links));
+    return sum;
+}
+
+std::optional<CounterSeries> series_of(const LinkSum& sum, const CounterRequest& request,
+                                       CounterKind kind)
+{
+    if (sum.capacity <= 0)
+        return std::nullopt;
+    CounterSeries series;
+    series.name = fmt::format("{}, all links", title_of(kind));
+    series.most = sum.capacity;
+    series.values = sum.rate.means(request.range.from, request.range.to, request.parts);
+    series.top = std::max(1.0, highest_of(series.values));
+    return series;
+}
+
 } // namespace
+
+LinkSums link_sums(const std::shared_ptr<const Outcome>& outcome, const WorkControl& work)
+{
+    const LinkLoads loads(outcome, work);
+    LinkSums sums;
+    for (const CounterKind kind : {CounterKind::nvlink, CounterKind::nic}) {
+        work.check();
+        sums.emplace(kind, sum_of_kind(loads, link_kind_of(kind)));
+    }
+    return sums;
+}
 
 std::string_view title_of(CounterKind kind)
 {
@@ -93,7 +134,7 @@ CounterSource::CounterSource(std::shared_ptr<const TimelineModel> model)
 {}
 
 std::vector<CounterSeries> CounterSource::series(const CounterRequest& request,
-                                                 const WorkControl& work)
+                                                 const LinkSums* links, const WorkControl& work)
 {
     std::vector<CounterSeries> all;
     for (const CounterKind kind : request.kinds) {
@@ -105,8 +146,8 @@ std::vector<CounterSeries> CounterSource::series(const CounterRequest& request,
             one = memory(request);
         else if (kind == CounterKind::compute)
             one = compute(request, work);
-        else
-            one = links(request, kind, work);
+        else if (links != nullptr)
+            one = series_of(links->at(kind), request, kind);
         if (!one)
             continue;
         one->kind = kind;
@@ -176,43 +217,6 @@ std::optional<CounterSeries> CounterSource::compute(const CounterRequest& reques
     for (const std::uint64_t sum : busy)
         series.values.push_back(static_cast<double>(sum) / static_cast<double>(rows.size()) /
                                 full_bucket);
-    return series;
-}
-
-const CounterSource::LinkSums& CounterSource::sums_of(CounterKind kind, const WorkControl& work)
-{
-    if (loads_ == nullptr)
-        loads_ = std::make_unique<const LinkLoads>(outcome_, work);
-    const auto [at, fresh] = sums_.try_emplace(kind);
-    if (!fresh)
-        return at->second;
-    LinkSums& sums = at->second;
-    std::vector<double> links(loads_->profile_count());
-    const Topology& topology = *outcome_->topology;
-    for (std::size_t i = 0; i < topology.link_count(); ++i) {
-        const auto id = make_id<LinkId>(i);
-        const Link link = topology.link(id);
-        if (link.kind != link_kind_of(kind))
-            continue;
-        sums.capacity += link.capacity.value();
-        links[loads_->profile_of(id)] += 1;
-    }
-    sums.weights = loads_->weights(links);
-    return sums;
-}
-
-std::optional<CounterSeries> CounterSource::links(const CounterRequest& request, CounterKind kind,
-                                                  const WorkControl& work)
-{
-    const LinkSums& sums = sums_of(kind, work);
-    if (sums.capacity <= 0)
-        return std::nullopt;
-    CounterSeries series;
-    series.name = fmt::format("{}, all links", title_of(kind));
-    series.most = sums.capacity;
-    series.values =
-        loads_->sum_over_time(sums.weights, request.range.from, request.range.to, request.parts);
-    series.top = std::max(1.0, highest_of(series.values));
     return series;
 }
 

@@ -47,6 +47,17 @@ struct CounterRequest {
     bool operator==(const CounterRequest&) const = default;
 };
 
+// What all links of a kind carry together, over all of a run.
+struct LinkSum {
+    RateCurve rate;      // bytes per second
+    double capacity = 0; // likewise; 0: there are none
+};
+using LinkSums = std::map<CounterKind, LinkSum>;
+
+// Of NVLinks and NICs. Finding the ways of a large cluster's transfers takes seconds; what is then
+// asked of the sums takes none. Throws Cancelled.
+LinkSums link_sums(const std::shared_ptr<const Outcome>& outcome, const WorkControl& work);
+
 // Counts over the first run of a timeline. What it needs of the run is made when it is first asked
 // for, and kept. For one thread at a time.
 class CounterSource {
@@ -54,27 +65,18 @@ public:
     explicit CounterSource(std::shared_ptr<const TimelineModel> model);
 
     // In the order asked for; what the run does not have (links of a kind, the records of a whole
-    // step) is left out. Throws Cancelled.
-    std::vector<CounterSeries> series(const CounterRequest& request, const WorkControl& work);
+    // step) is left out, as are links while there are no sums of them. Throws Cancelled.
+    std::vector<CounterSeries> series(const CounterRequest& request, const LinkSums* links,
+                                      const WorkControl& work);
 
 private:
-    struct LinkSums {
-        std::vector<double> weights; // of LinkLoads
-        double capacity = 0;         // bytes per second, of all links of the kind
-    };
-
     std::optional<CounterSeries> memory(const CounterRequest& request);
     std::optional<CounterSeries> compute(const CounterRequest& request, const WorkControl& work);
-    std::optional<CounterSeries> links(const CounterRequest& request, CounterKind kind,
-                                       const WorkControl& work);
-    const LinkSums& sums_of(CounterKind kind, const WorkControl& work);
     LaneId lane_for(std::optional<RankId> rank) const;
 
     std::shared_ptr<const TimelineModel> model_;
     std::shared_ptr<const Outcome> outcome_; // of the first run; null: the timeline is of none
     std::map<LaneId, MemoryCurve> curves_;
-    std::unique_ptr<const LinkLoads> loads_;
-    std::map<CounterKind, LinkSums> sums_;
 };
 
 } // namespace trainyard::gui

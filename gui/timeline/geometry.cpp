@@ -18,6 +18,16 @@ SimTime rounded(double picoseconds)
     return SimTime(std::llround(std::clamp(picoseconds, -most, most)));
 }
 
+// From its rank down, the same in every order of ranks.
+std::string lane_name(const TimelineData& data, std::uint32_t track)
+{
+    const Track& at = data.tracks[track];
+    const bool top =
+        at.kind == TrackKind::group || at.kind == TrackKind::rank || at.parent == nothing;
+    const std::string own = top && at.run != 0 ? "baseline/" + at.name : at.name;
+    return top ? own : lane_name(data, at.parent) + "/" + own;
+}
+
 } // namespace
 
 double TimeScale::x_of(SimTime time) const
@@ -113,6 +123,11 @@ void TrackLayout::set_line_height(int height)
     lay_out();
 }
 
+int TrackLayout::held_height(int room) const
+{
+    return std::min(pinned_height_, std::max(0, room) / 2 / line_height_ * line_height_);
+}
+
 bool TrackLayout::can_open(std::uint32_t track) const
 {
     return data_->tracks[track].end > track + 1;
@@ -182,12 +197,48 @@ void TrackLayout::show_hidden()
     lay_out();
 }
 
+LaneMarks TrackLayout::marks() const
+{
+    LaneMarks marks;
+    for (const std::uint32_t track : pinned_)
+        marks.pinned.push_back(lane_name(*data_, track));
+    for (const std::uint32_t track : hidden_)
+        marks.hidden.push_back(lane_name(*data_, track));
+    return marks;
+}
+
+void TrackLayout::clear_marks()
+{
+    pinned_.clear();
+    hidden_.clear();
+    lay_out();
+}
+
+void TrackLayout::mark(const LaneMarks& marks)
+{
+    if (data_ == nullptr || (marks.pinned.empty() && marks.hidden.empty()))
+        return;
+    std::unordered_map<std::string, std::uint32_t> tracks;
+    for (std::uint32_t track = 0; track < open_.size(); ++track)
+        tracks.emplace(lane_name(*data_, track), track);
+    for (const std::string& name : marks.pinned)
+        if (const auto at = tracks.find(name); at != tracks.end() && !pinned(at->second))
+            pinned_.push_back(at->second);
+    for (const std::string& name : marks.hidden)
+        if (const auto at = tracks.find(name); at != tracks.end() && !pinned(at->second))
+            hidden_.insert(at->second);
+    lay_out();
+    if (lines_.empty())
+        show_hidden();
+}
+
 void TrackLayout::lay_out()
 {
     lines_.clear();
     line_of_.assign(open_.size(), nothing);
     for (const std::uint32_t track : pinned_)
         add_lines(track, data_->tracks[track].end);
+    pinned_height_ = height();
     add_lines(0, static_cast<std::uint32_t>(open_.size()));
 }
 

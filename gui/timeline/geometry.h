@@ -46,6 +46,14 @@ inline constexpr int least_line_height = 3;
 inline constexpr int usual_line_height = 18;
 inline constexpr int most_line_height = 60;
 
+// Lanes that are pinned, in their order, and hidden, by name: "stage 1", "rank 3/compute".
+struct LaneMarks {
+    std::vector<std::string> pinned;
+    std::vector<std::string> hidden;
+
+    bool operator==(const LaneMarks&) const = default;
+};
+
 // Lines of the tracks whose ancestors are open, from y 0 down; pinned ones first, hidden ones not.
 class TrackLayout {
 public:
@@ -61,6 +69,9 @@ public:
 
     const std::vector<Line>& lines() const { return lines_; }
     int height() const { return lines_.empty() ? 0 : lines_.back().bottom(); }
+    // Of the pinned lines that stay where they are while the others scroll below them: whole ones,
+    // at most half of the room.
+    int held_height(int room) const;
     int line_height() const { return line_height_; }
     void set_line_height(int height); // clamped
 
@@ -79,6 +90,10 @@ public:
     void hide(std::uint32_t track);
     void show_hidden();
     std::size_t hidden_count() const { return hidden_.size(); }
+    LaneMarks marks() const;
+    // Pins and hides what there is of these.
+    void mark(const LaneMarks& marks);
+    void clear_marks();
 
     // Index into lines() of what lies at `y`.
     std::optional<std::size_t> line_at(int y) const;
@@ -96,6 +111,7 @@ private:
     std::set<std::uint32_t> hidden_;     // tracks
     std::vector<std::uint32_t> line_of_; // by track: into lines_, or nothing
     std::vector<Line> lines_;
+    int pinned_height_ = 0;
     int line_height_ = usual_line_height;
 };
 

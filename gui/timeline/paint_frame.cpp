@@ -39,11 +39,25 @@ private:
     {
         painter_.fillRect(frame_.names, scene_.colours.band);
         painter_.save();
+        font_ = scene_.font;
+        font_.setPixelSize(std::max(
+            1, std::min(scene_.layout->line_height() - 2, QFontMetrics(scene_.font).ascent())));
+        bold_ = font_;
+        bold_.setBold(true);
+        const LinesInSight lines = lines_in_sight(scene_, frame_);
+        const QRect held(frame_.names.topLeft(),
+                         QPoint(frame_.names.right(), held_bottom(scene_, frame_) - 1));
+        painter_.setClipRect(held);
+        for (const Line& line : lines.held)
+            draw_name(line);
+        painter_.setClipRect(frame_.names.adjusted(0, held.height(), 0, 0));
+        for (const Line& line : lines.scrolled)
+            draw_name(line);
         painter_.setClipRect(frame_.names);
-        const auto& lines = scene_.layout->lines();
-        for (std::size_t i = scene_.layout->first_line(scene_.scroll);
-             i < lines.size() && lines[i].y - scene_.scroll < frame_.names.height(); ++i)
-            draw_name(lines[i]);
+        if (held.height() > 0) {
+            painter_.setPen(scene_.colours.quiet_text);
+            painter_.drawLine(held.bottomLeft(), held.bottomRight());
+        }
         painter_.setPen(scene_.colours.grid);
         painter_.drawLine(frame_.names.topRight(), frame_.names.bottomRight());
         painter_.restore();
@@ -52,26 +66,22 @@ private:
     void draw_name(const Line& line)
     {
         const Track& track = scene_.model->data.tracks[line.track];
-        const int top = frame_.names.top() + line.y - scene_.scroll;
+        const int top = top_of(scene_, frame_, line);
         if (is_head(track) && line.height >= 8) {
             painter_.setPen(scene_.colours.grid);
             painter_.drawLine(0, top, frame_.names.right(), top);
         }
-        QFont font = scene_.font;
-        font.setPixelSize(std::min(line.height - 2, QFontMetrics(scene_.font).ascent()));
-        if (font.pixelSize() < 7)
+        if (font_.pixelSize() < 7)
             return; // a line as low as this is told by its tooltip
         const int left = 6 + track.depth * indent;
         if (scene_.layout->can_open(line.track))
             draw_triangle(left, top + line.height / 2, scene_.layout->open(line.track));
-        font.setBold(is_head(track));
-        painter_.setFont(font);
+        painter_.setFont(is_head(track) ? bold_ : font_);
         QRect place(left + indent, top, frame_.names.right() - left - indent - 4, line.height);
         put(place, text_of(track.name), scene_.colours.text);
         if (scene_.model->runs.size() > 1 && track.kind == TrackKind::rank)
             put(place, track.run == 0 ? " A" : " B", scene_.colours.path);
-        font.setBold(false);
-        painter_.setFont(font);
+        painter_.setFont(font_);
         if (!track.detail.empty())
             put(place, "  " + text_of(track.detail), scene_.colours.quiet_text);
     }
@@ -162,6 +172,8 @@ private:
     const Scene& scene_;
     const SceneFrame& frame_;
     TimeScale scale_;
+    QFont font_; // of names
+    QFont bold_;
 };
 
 } // namespace

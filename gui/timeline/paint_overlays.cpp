@@ -103,13 +103,15 @@ private:
         return std::clamp(scale_.x_of(time), frame_.body.left() - 5.0, frame_.body.right() + 5.0);
     }
 
-    // At the foot of the line that shows the record; -1: none does.
+    // At the foot of the line that shows the record; -1: none in sight does.
     int path_y(RecordIndex index) const
     {
         const OpRecord& record = scene_.model->runs.front()->graph.records()[index];
         const std::uint32_t row = data_.row_of(0, record.lane, record.stream);
         const Line* line = row == nothing ? nullptr : line_showing(scene_, data_.rows[row].track);
-        return line == nullptr ? -1 : frame_.body.top() + line->bottom() - scene_.scroll - 2;
+        return line == nullptr || !in_sight(scene_, frame_, *line)
+                   ? -1
+                   : top_of(scene_, frame_, *line) + line->height - 2;
     }
 
     void arrow(std::uint32_t from, std::uint32_t to, const QPen& pen)
@@ -124,7 +126,11 @@ private:
 
     double middle_of(const Line& line) const
     {
-        return frame_.body.top() + line.y - scene_.scroll + line.height / 2.0;
+        // What lies below the pinned lines is pointed to at their edge.
+        const int edge =
+            in_sight(scene_, frame_, line) ? frame_.body.top() : held_bottom(scene_, frame_);
+        const double middle = top_of(scene_, frame_, line) + line.height / 2.0;
+        return edge > frame_.body.top() ? std::max<double>(middle, edge) : middle;
     }
 
     void draw_arrow(QPointF from, QPointF to, const QPen& pen)
@@ -146,11 +152,8 @@ private:
     {
         std::vector<std::array<std::uint32_t, 3>> spans; // row, first, end
         std::uint32_t count = 0;
-        const auto& lines = scene_.layout->lines();
-        for (std::size_t i = scene_.layout->first_line(scene_.scroll);
-             i < lines.size() && lines[i].y - scene_.scroll < frame_.body.height(); ++i)
-        {
-            const std::uint32_t r = data_.tracks[lines[i].track].row;
+        for (const Line& line : lines_in_sight(scene_, frame_).all()) {
+            const std::uint32_t r = data_.tracks[line.track].row;
             if (r == nothing || !data_.rows[r].messages)
                 continue;
             const SliceRow& row = data_.rows[r];

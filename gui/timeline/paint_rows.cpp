@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 namespace trainyard::gui {
 
@@ -22,64 +23,90 @@ struct DrawnSlice {
     std::uint32_t name;
 };
 
+CellColours cell_colours(const TimelineColours& colours, bool fade)
+{
+    CellColours out{};
+    std::size_t next = 0;
+    for (const auto& kind : colours.cells)
+        for (const QRgb colour : kind)
+            out[next++] = fade ? mixed(QColor(colour), colours.background, faded).rgb() : colour;
+    out[next] = colours.background.rgb();
+    return out;
+}
+
 class RowPainter {
 public:
     RowPainter(QPainter& painter, const Scene& scene, const SceneFrame& frame, PaintCache& cache)
-        : painter_(painter),
+        : painter_(&painter),
           scene_(scene),
           data_(scene.model->data),
           frame_(frame),
           scale_(frame.scale(scene.range)),
           cache_(cache),
           pixels_(painter.device()->devicePixelRatioF()),
-          fades_(scene.matches != nullptr && !scene.matches->slices.empty())
+          fades_(scene.matches != nullptr && !scene.matches->slices.empty()),
+          held_(scene.layout->held_height(frame.body.height())),
+          colours_(cell_colours(scene.colours, fades_))
     {}
 
     void paint()
     {
-        painter_.save();
-        painter_.setClipRect(frame_.body);
-        const bool vector = painter_.paintEngine()->type() == QPaintEngine::SVG ||
-                            painter_.paintEngine()->type() == QPaintEngine::Pdf;
-        const auto width = static_cast<double>(frame_.body.width());
-        cache_.rows.look_at(*scene_.model, scene_.range,
-                            static_cast<std::size_t>(std::lround(width * pixels_)));
-        const std::span<const Line> lines = lines_in_sight();
-        cache_.rows.fill(lines);
+        painter_->save();
+        painter_->setClipRect(frame_.body);
+        const bool vector = painter_->paintEngine()->type() == QPaintEngine::SVG ||
+                            painter_->paintEngine()->type() == QPaintEngine::Pdf;
+        lines_ = lines_in_sight(scene_, frame_).all();
+        cache_.rows.fill(*scene_.model, scene_.range, cells_of(frame_, pixels_), lines_);
         if (vector) {
-            painter_.fillRect(frame_.body, scene_.colours.background);
-            for (const Line& line : lines)
+            painter_->fillRect(frame_.body, scene_.colours.background);
+            for (const Line& line : lines_)
                 fill_runs(line);
+            draw_over();
         } else {
-            paint_image(lines);
-            painter_.drawImage(frame_.body.topLeft(), cache_.image);
+            paint_image();
+            painter_->drawImage(frame_.body.topLeft(), cache_.image);
         }
-        for (const Line& line : lines)
+        painter_->restore();
+    }
+
+private:
+    // What is drawn over the cells.
+    void draw_over()
+    {
+        for (const Line& line : lines_)
             find_wide(line);
         draw_grid();
         draw_wide();
         if (fades_)
             draw_matches();
-        painter_.restore();
+        draw_edge();
     }
 
-private:
-    std::span<const Line> lines_in_sight() const
+    // Kept as long as nothing of it changes.
+    void paint_image()
     {
-        const std::span<const Line> lines = scene_.layout->lines();
-        const std::size_t first = scene_.layout->first_line(scene_.scroll);
-        std::size_t end = first;
-        while (end < lines.size() && lines[end].y - scene_.scroll < frame_.body.height())
-            ++end;
-        return lines.subspan(first, end - first);
+        PaintedRows wanted{
+            scene_.model, cache_.rows.state(),       scene_.range, lines_, scene_.scroll, held_,
+            colours_,     scene_.colours.text.rgb(), scene_.font};
+        // What is found may be something else each time.
+        if (!start_image() && wanted == cache_.painted && !fades_)
+            return;
+        cache_.painted = std::move(wanted);
+        paint_cells();
+        QPainter over(&cache_.image);
+        over.translate(-frame_.body.topLeft());
+        over.setClipRect(frame_.body);
+        over.setFont(scene_.font);
+        QPainter* const outer = std::exchange(painter_, &over);
+        draw_over();
+        painter_ = outer;
     }
 
     // Every pixel is written once.
-    void paint_image(std::span<const Line> lines)
+    void paint_cells()
     {
-        start_image();
         int done = 0;
-        for (const Line& line : lines) {
+        for (const Line& line : lines_) {
             const int top = std::max(done, image_row(top_of(line)));
             const int bottom = std::max(top, image_row(bottom_of(line)));
             clear_rows(done, top);
@@ -91,10 +118,9 @@ private:
 
     void clear_rows(int from, int to)
     {
-        const QRgb background = scene_.colours.background.rgb();
         for (int y = from; y < to; ++y) {
             auto* const row = reinterpret_cast<QRgb*>(cache_.image.scanLine(y));
-            std::fill(row, row + cache_.image.width(), background);
+            std::fill(row, row + cache_.image.width(), colours_.back());
         }
     }
 
@@ -104,31 +130,38 @@ private:
                           cache_.image.height());
     }
 
-    void start_image()
+    // Whether it is another than before.
+    bool start_image()
     {
-        const QSize size(static_cast<int>(std::lround(frame_.body.width() * pixels_)),
+        const QSize size(static_cast<int>(cells_of(frame_, pixels_)),
                          static_cast<int>(std::lround(frame_.body.height() * pixels_)));
-        if (cache_.image.size() != size)
+        const bool other = cache_.image.size() != size;
+        if (other)
             cache_.image = QImage(size, QImage::Format_RGB32);
         cache_.image.setDevicePixelRatio(pixels_);
+        return other;
     }
 
     QRgb colour_of(const Bucket& cell) const
     {
-        const QRgb colour = scene_.colours.cell(cell.kind, cell.busy);
-        return fades_ ? mixed(QColor(colour), scene_.colours.background, faded).rgb() : colour;
+        const std::size_t colour = static_cast<std::size_t>(cell.kind) << 5 | cell.busy >> 11;
+        return colours_[cell.busy > 0 ? colour : colours_.size() - 1];
     }
 
     // Lines touch where they are too low for a gap.
     double gap_of(const Line& line) const { return line.height >= 6 ? 1 : 0; }
 
+    // Not below the lines that stay.
     double top_of(const Line& line) const
     {
-        return frame_.body.top() + line.y - scene_.scroll + gap_of(line);
+        const int top = gui::top_of(scene_, frame_, line);
+        return line.y < held_ ? top + gap_of(line)
+                              : std::max(top + gap_of(line), double(frame_.body.top() + held_));
     }
     double bottom_of(const Line& line) const
     {
-        return frame_.body.top() + line.bottom() - scene_.scroll - gap_of(line);
+        return std::max(top_of(line),
+                        gui::top_of(scene_, frame_, line) + line.height - gap_of(line));
     }
 
     void fill_pixels(const Line& line, int top, int bottom)
@@ -136,10 +169,9 @@ private:
         if (bottom <= top)
             return;
         const std::span<const Bucket> cells = cache_.rows.of(line.track);
-        const QRgb background = scene_.colours.background.rgb();
         auto* const first = reinterpret_cast<QRgb*>(cache_.image.scanLine(top));
         for (std::size_t i = 0; i < cells.size(); ++i)
-            first[i] = cells[i].busy > 0 ? colour_of(cells[i]) : background;
+            first[i] = colour_of(cells[i]);
         for (int y = top + 1; y < bottom; ++y)
             std::memcpy(cache_.image.scanLine(y), first, cells.size() * sizeof(QRgb));
     }
@@ -154,10 +186,10 @@ private:
                    colour_of(cells[end]) == colour_of(cells[first]))
                 ++end;
             if (cells[first].busy > 0)
-                painter_.fillRect(QRectF(frame_.body.left() + static_cast<double>(first) / pixels_,
-                                         top_of(line), static_cast<double>(end - first) / pixels_,
-                                         bottom_of(line) - top_of(line)),
-                                  QColor(colour_of(cells[first])));
+                painter_->fillRect(QRectF(frame_.body.left() + static_cast<double>(first) / pixels_,
+                                          top_of(line), static_cast<double>(end - first) / pixels_,
+                                          bottom_of(line) - top_of(line)),
+                                   QColor(colour_of(cells[first])));
             first = end;
         }
     }
@@ -165,7 +197,7 @@ private:
     void find_wide(const Line& line)
     {
         const std::uint32_t row = data_.tracks[line.track].row;
-        if (row == nothing || line.height < 6)
+        if (row == nothing || line.height < 6 || bottom_of(line) <= top_of(line))
             return;
         cache_.wide.clear();
         find_wide_slices(data_, data_.rows[row], scale_, cache_.rows.of(line.track), wide,
@@ -187,10 +219,10 @@ private:
         const AxisTicks ticks = ticks_of(scale_, data_.origin, 90);
         QColor colour = scene_.colours.text;
         colour.setAlphaF(0.13F);
-        painter_.setPen(QPen(colour, 1));
+        painter_->setPen(QPen(colour, 1));
         for (SimTime at = ticks.first; at <= scene_.range.to; at += ticks.step) {
             const int x = static_cast<int>(std::lround(scale_.x_of(at)));
-            painter_.drawLine(x, frame_.body.top(), x, frame_.body.bottom());
+            painter_->drawLine(x, frame_.body.top(), x, frame_.body.bottom());
         }
     }
 
@@ -205,8 +237,8 @@ private:
             borders.emplace_back(slice.rect.topLeft(), slice.rect.bottomLeft());
         QColor border = scene_.colours.background;
         border.setAlphaF(0.8F);
-        painter_.setPen(QPen(border, 1));
-        painter_.drawLines(borders.data(), static_cast<int>(borders.size()));
+        painter_->setPen(QPen(border, 1));
+        painter_->drawLines(borders.data(), static_cast<int>(borders.size()));
         if (scene_.layout->line_height() >= height_for_text && !fades_)
             draw_names();
     }
@@ -217,13 +249,13 @@ private:
         for (const DrawnSlice& slice : drawn_)
             if (slice.rect.width() >= hatched)
                 rects[static_cast<std::size_t>(slice.kind)].push_back(slice.rect);
-        painter_.setPen(Qt::NoPen);
+        painter_->setPen(Qt::NoPen);
         for (std::size_t k = 0; k < time_kind_count; ++k) {
             const QBrush& hatch = scene_.colours.kinds[k].hatch;
             if (rects[k].empty() || hatch.style() == Qt::NoBrush)
                 continue;
-            painter_.setBrush(hatch);
-            painter_.drawRects(rects[k].data(), static_cast<int>(rects[k].size()));
+            painter_->setBrush(hatch);
+            painter_->drawRects(rects[k].data(), static_cast<int>(rects[k].size()));
         }
     }
 
@@ -231,7 +263,7 @@ private:
     {
         QFont font = scene_.font;
         font.setPixelSize(std::clamp(scene_.layout->line_height() - 6, 8, 12));
-        painter_.setFont(font);
+        painter_->setFont(font);
         if (cache_.model != scene_.model || cache_.font != font) {
             cache_.names.assign(data_.names.size(), QStaticText());
             cache_.model = scene_.model;
@@ -241,13 +273,13 @@ private:
                          [](const DrawnSlice& a, const DrawnSlice& b) { return a.kind < b.kind; });
         for (const DrawnSlice& slice : drawn_)
             draw_name(slice);
-        painter_.setFont(scene_.font);
+        painter_->setFont(scene_.font);
     }
 
     // Where the whole name fits; on a plain ground, since hatches eat thin strokes.
     void draw_name(const DrawnSlice& slice)
     {
-        if (slice.rect.width() < 22)
+        if (slice.rect.width() < 22 || slice.rect.height() < height_for_text - 2)
             return;
         QStaticText& name = cache_.names[slice.name];
         if (name.text().isEmpty()) {
@@ -264,19 +296,27 @@ private:
         const QPointF at((left + right - size.width()) / 2,
                          slice.rect.center().y() - size.height() / 2);
         if (paint.hatch.style() != Qt::NoBrush)
-            painter_.fillRect(QRectF(at, size).adjusted(-2, 1, 2, -1), paint.fill);
-        painter_.setPen(paint.ink);
-        painter_.drawStaticText(at, name);
+            painter_->fillRect(QRectF(at, size).adjusted(-2, 1, 2, -1), paint.fill);
+        painter_->setPen(paint.ink);
+        painter_->drawStaticText(at, name);
+    }
+
+    // Below the lines that stay.
+    void draw_edge()
+    {
+        if (held_ == 0)
+            return;
+        painter_->setPen(QPen(scene_.colours.quiet_text, 1));
+        const int y = frame_.body.top() + held_ - 1;
+        painter_->drawLine(frame_.body.left(), y, frame_.body.right(), y);
     }
 
     // One per pixel at most.
     void draw_matches()
     {
-        const auto& lines = scene_.layout->lines();
-        for (std::size_t i = scene_.layout->first_line(scene_.scroll);
-             i < lines.size() && lines[i].y - scene_.scroll < frame_.body.height(); ++i)
-            if (const std::uint32_t row = data_.tracks[lines[i].track].row; row != nothing)
-                draw_matches_of(lines[i], scene_.matches->of(row));
+        for (const Line& line : lines_)
+            if (const std::uint32_t row = data_.tracks[line.track].row; row != nothing)
+                draw_matches_of(line, scene_.matches->of(row));
     }
 
     void draw_matches_of(const Line& line, std::span<const std::uint32_t> matches)
@@ -292,14 +332,14 @@ private:
                 return;
             const double left = scale_.x_of(std::max(data_.slices.start[*at], scene_.range.from));
             const double right = scale_.x_of(std::min(data_.slices.end[*at], scene_.range.to));
-            painter_.fillRect(QRectF(left, top_of(line), std::max(right - left, 2.0),
-                                     bottom_of(line) - top_of(line)),
-                              scene_.colours.of(data_.slices.kind[*at]).fill);
+            painter_->fillRect(QRectF(left, top_of(line), std::max(right - left, 2.0),
+                                      bottom_of(line) - top_of(line)),
+                               scene_.colours.of(data_.slices.kind[*at]).fill);
             from = std::max(data_.slices.end[*at], from + pixel);
         }
     }
 
-    QPainter& painter_;
+    QPainter* painter_;
     const Scene& scene_;
     const TimelineData& data_;
     const SceneFrame& frame_;
@@ -307,6 +347,9 @@ private:
     PaintCache& cache_;
     double pixels_;
     bool fades_;
+    int held_; // height of the lines that stay
+    CellColours colours_;
+    std::vector<Line> lines_;
     std::vector<DrawnSlice> drawn_;
 };
 

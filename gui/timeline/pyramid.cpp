@@ -120,6 +120,12 @@ public:
             parts_[count_++] = {kind, time};
     }
 
+    void clear()
+    {
+        count_ = 0;
+        busy_ = 0;
+    }
+
     // `scale` is full_bucket for each unit of the cell's length.
     Bucket bucket(double scale, bool covered) const
     {
@@ -139,7 +145,45 @@ private:
     double busy_ = 0;
 };
 
-// Counts in buckets: cell i is [offset + i step, offset + (i + 1) step).
+// Places among buckets, in fixed point.
+constexpr int point = 32; // bits behind it
+
+std::int64_t fixed(double place)
+{
+    return static_cast<std::int64_t>(place * static_cast<double>(std::int64_t{1} << point));
+}
+
+// Of three buckets at most. Nothing in it hangs on what the buckets are: where slices are as short
+// as pixels, no branch could be foretold. `scale` is full_bucket for the sum of a whole cell.
+Bucket cell_of(std::span<const Bucket> buckets, std::int64_t from, std::int64_t to, double scale)
+{
+    if (to <= from)
+        return {};
+    const std::int64_t first = from >> point;
+    const std::int64_t last = (to - 1) >> point;
+    const std::int64_t between = last - first == 2 ? 1 : 0;
+    const Bucket a = buckets[static_cast<std::size_t>(first)];
+    const Bucket b = buckets[static_cast<std::size_t>(first + between)];
+    const Bucket c = buckets[static_cast<std::size_t>(last)];
+    const auto time = [](const Bucket& bucket, std::int64_t part) {
+        return (part >> (point / 2)) * bucket.busy;
+    };
+    const std::int64_t in_a = time(a, std::min((first + 1) << point, to) - from);
+    const std::int64_t in_b = time(b, between << point);
+    const std::int64_t in_c = first == last ? 0 : time(c, to - (last << point));
+    const std::int64_t of_a = in_a + (b.kind == a.kind ? in_b : 0) + (c.kind == a.kind ? in_c : 0);
+    const std::int64_t of_b = in_b + (c.kind == b.kind ? in_c : 0);
+    TimeKind most = of_b > of_a ? b.kind : a.kind;
+    most = in_c > std::max(of_a, of_b) ? c.kind : most;
+    if ((a.busy | b.busy | c.busy) == 0)
+        return {};
+    const double share = static_cast<double>(in_a + in_b + in_c) * scale + 0.5;
+    return {static_cast<std::uint16_t>(std::clamp(share, 1.0, 65535.0)), most,
+            a.covered && b.covered && c.covered};
+}
+
+// Counts in buckets: cell i is [offset + i step, offset + (i + 1) step). A step is one bucket or
+// more and, but for a level of a single bucket, less than two.
 void fill_from_buckets(const RowPyramid& pyramid, std::size_t level, TimeRange range,
                        std::span<Bucket> cells)
 {
@@ -148,55 +192,107 @@ void fill_from_buckets(const RowPyramid& pyramid, std::size_t level, TimeRange r
     const double step = as_double(range.length()) / static_cast<double>(cells.size()) / width;
     const double offset = as_double(range.from - pyramid.begin) / width;
     const auto end = static_cast<double>(buckets.size());
-    const double scale = full_bucket / (step * full_bucket);
+    const double scale = 1 / std::ldexp(step, point / 2);
+    std::int64_t from = fixed(std::clamp(offset, 0.0, end));
     for (std::size_t i = 0; i < cells.size(); ++i) {
-        const double from = std::max(0.0, offset + step * static_cast<double>(i));
-        const double to = std::min(offset + step * static_cast<double>(i + 1), end);
-        cells[i] = {};
-        if (to <= from)
-            continue;
-        auto bucket = static_cast<std::size_t>(from);
-        const auto last = std::min(static_cast<std::size_t>(to), buckets.size() - 1);
-        CellSum sum;
-        bool covered = true;
-        for (double at = from; bucket <= last; ++bucket) {
-            const double border = std::min(static_cast<double>(bucket + 1), to);
-            covered = covered && buckets[bucket].covered;
-            if (buckets[bucket].busy > 0)
-                sum.add(buckets[bucket].kind, (border - at) * buckets[bucket].busy);
-            at = border;
-        }
-        cells[i] = sum.bucket(scale, covered);
+        const double until = offset + step * static_cast<double>(i + 1);
+        const std::int64_t to = fixed(std::clamp(until, 0.0, end));
+        cells[i] = cell_of(buckets, from, to, scale);
+        from = to;
     }
 }
+
+// Cells one after the other, as slices come by.
+class SliceCells {
+public:
+    SliceCells(TimeRange range, std::span<Bucket> cells)
+        : cells_(cells),
+          length_(as_double(range.length())),
+          step_(length_ / static_cast<double>(cells.size())),
+          per_time_(1 / step_),
+          from_(range.from)
+    {}
+
+    bool full() const { return at_ >= cells_.size(); }
+    double next_from() const { return step_ * static_cast<double>(at_ + 1); }
+    // How many slices the cell has been given.
+    std::uint32_t looked_at() const { return looked_at_; }
+
+    void add(SimTime start, SimTime end, TimeKind kind)
+    {
+        const double from = std::max(as_double(start - from_), step_ * static_cast<double>(at_));
+        const double to = std::min(as_double(end - from_), length_);
+        go_to(cell_at(from));
+        if (full())
+            return;
+        const std::size_t last = std::max(cell_at(to), at_);
+        ++looked_at_;
+        if (last == at_) {
+            sum_.add(kind, to - from);
+            return;
+        }
+        const bool covered = from <= step_ * static_cast<double>(at_);
+        sum_.add(kind, next_from() - from);
+        close(covered);
+        const auto begin = cells_.begin();
+        std::fill(begin + static_cast<std::ptrdiff_t>(at_),
+                  begin + static_cast<std::ptrdiff_t>(last),
+                  Bucket{static_cast<std::uint16_t>(full_bucket), kind, true});
+        at_ = last;
+        if (const double rest = to - step_ * static_cast<double>(at_); !full() && rest > 0)
+            sum_.add(kind, rest);
+    }
+
+    // Nothing happens until there.
+    void go_to(std::size_t cell)
+    {
+        if (cell <= at_ || full())
+            return;
+        close(false);
+        const auto begin = cells_.begin();
+        std::fill(begin + static_cast<std::ptrdiff_t>(at_),
+                  begin + static_cast<std::ptrdiff_t>(cell), Bucket{});
+        at_ = cell;
+    }
+
+    void close(bool covered)
+    {
+        cells_[at_++] = sum_.bucket(full_bucket * per_time_, covered);
+        sum_.clear();
+        looked_at_ = 0;
+    }
+
+private:
+    std::size_t cell_at(double time) const
+    {
+        return std::min(static_cast<std::size_t>(std::max(0.0, time * per_time_)), cells_.size());
+    }
+
+    std::span<Bucket> cells_;
+    double length_;
+    double step_;
+    double per_time_; // cells
+    SimTime from_;
+    std::size_t at_ = 0; // the cell that is being filled
+    std::uint32_t looked_at_ = 0;
+    CellSum sum_;
+};
 
 void fill_from_slices(const TimelineData& data, const SliceRow& row, TimeRange range,
                       std::span<Bucket> cells)
 {
-    const double step = as_double(range.length()) / static_cast<double>(cells.size());
-    const double scale = full_bucket / step;
+    SliceCells filling(range, cells);
     std::uint32_t slice = data.first_ending_after(row, range.from);
-    for (std::size_t cell = 0; cell < cells.size(); ++cell) {
-        const double from = step * static_cast<double>(cell); // from here on: since range.from
-        const double to = step * static_cast<double>(cell + 1);
-        CellSum sum;
-        bool covered = false;
-        std::uint32_t looked_at = 0;
-        for (; slice < row.end() && looked_at < most_looked_at; ++slice, ++looked_at) {
-            const double start = as_double(data.slices.start[slice] - range.from);
-            const double end = as_double(data.slices.end[slice] - range.from);
-            if (start >= to)
-                break;
-            if (end > from)
-                sum.add(data.slices.kind[slice], std::min(end, to) - std::max(start, from));
-            covered = start <= from && end >= to;
-            if (end > to)
-                break; // goes on in the next cell
-        }
-        cells[cell] = sum.bucket(scale, covered);
-        if (looked_at == most_looked_at)
-            slice = data.first_ending_after(row, range.from + SimTime(std::llround(to)));
+    while (!filling.full() && slice < row.end() && data.slices.start[slice] < range.to) {
+        filling.add(data.slices.start[slice], data.slices.end[slice], data.slices.kind[slice]);
+        ++slice;
+        if (filling.looked_at() < most_looked_at)
+            continue;
+        slice =
+            data.first_ending_after(row, range.from + SimTime(std::llround(filling.next_from())));
+        filling.close(false);
     }
+    filling.go_to(cells.size());
 }
 
 } // namespace

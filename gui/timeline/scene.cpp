@@ -5,6 +5,7 @@
 
 #include <QFontMetrics>
 #include <algorithm>
+#include <cmath>
 
 namespace trainyard::gui {
 
@@ -36,6 +37,11 @@ SceneFrame frame_of(const Scene& scene, const QSize& size)
             .legend = {0, axis + body + counters, size.width(), legend}};
 }
 
+std::size_t cells_of(const SceneFrame& frame, double pixel_ratio)
+{
+    return static_cast<std::size_t>(std::lround(frame.body.width() * pixel_ratio));
+}
+
 int counter_height(const Scene& scene)
 {
     return 2 * QFontMetrics(scene.font).height() + 6;
@@ -62,6 +68,49 @@ std::vector<LegendEntry> legend_of(const Scene& scene, int width)
     return entries;
 }
 
+std::vector<Line> LinesInSight::all() const
+{
+    std::vector<Line> lines(held.begin(), held.end());
+    lines.insert(lines.end(), scrolled.begin(), scrolled.end());
+    return lines;
+}
+
+LinesInSight lines_in_sight(const Scene& scene, const SceneFrame& frame)
+{
+    const std::span<const Line> lines = scene.layout->lines();
+    const int held = scene.layout->held_height(frame.body.height());
+    const std::size_t first = scene.layout->first_line(scene.scroll + held);
+    const std::size_t end = scene.layout->first_line(scene.scroll + frame.body.height() - 1);
+    return {lines.first(scene.layout->first_line(held)),
+            lines.subspan(first, std::min(end + 1, lines.size()) - std::min(first, lines.size()))};
+}
+
+int held_bottom(const Scene& scene, const SceneFrame& frame)
+{
+    return frame.body.top() + scene.layout->held_height(frame.body.height());
+}
+
+int top_of(const Scene& scene, const SceneFrame& frame, const Line& line)
+{
+    const bool held = line.y < scene.layout->held_height(frame.body.height());
+    return frame.body.top() + line.y - (held ? 0 : scene.scroll);
+}
+
+bool in_sight(const Scene& scene, const SceneFrame& frame, const Line& line)
+{
+    const int top = top_of(scene, frame, line);
+    const bool held = line.y < scene.layout->held_height(frame.body.height());
+    return held || (top + line.height > held_bottom(scene, frame) && top <= frame.body.bottom());
+}
+
+std::optional<std::size_t> line_at(const Scene& scene, const SceneFrame& frame, int y)
+{
+    const int below = y - frame.body.top();
+    if (y < frame.body.top() || y > frame.body.bottom())
+        return std::nullopt;
+    return scene.layout->line_at(y < held_bottom(scene, frame) ? below : below + scene.scroll);
+}
+
 const Line* line_showing(const Scene& scene, std::uint32_t track)
 {
     for (; track != nothing; track = scene.model->data.tracks[track].parent)
@@ -74,7 +123,7 @@ QRectF rect_of(const Scene& scene, const SceneFrame& frame, std::uint32_t slice,
 {
     const TimelineData& data = scene.model->data;
     const Line* line = line_showing(scene, scene.model->row_at(slice).track);
-    if (line == nullptr)
+    if (line == nullptr || !in_sight(scene, frame, *line))
         return {};
     const TimeScale scale = frame.scale(scene.range);
     const double left = std::max(scale.x_of(data.slices.start[slice]), frame.body.left() - 20.0);
@@ -82,9 +131,8 @@ QRectF rect_of(const Scene& scene, const SceneFrame& frame, std::uint32_t slice,
     if (right < left)
         return {};
     const double width = std::max(right - left, least);
-    return {left - (width - (right - left)) / 2,
-            static_cast<double>(frame.body.top() + line->y - scene.scroll), width,
-            static_cast<double>(line->height)};
+    return {left - (width - (right - left)) / 2, static_cast<double>(top_of(scene, frame, *line)),
+            width, static_cast<double>(line->height)};
 }
 
 void paint_scene(QPainter& painter, const Scene& scene, const QSize& size, PaintCache& cache)

@@ -56,6 +56,9 @@ struct SceneFrame {
 
 SceneFrame frame_of(const Scene& scene, const QSize& size);
 
+// Columns of pixels of the body, a cell each.
+std::size_t cells_of(const SceneFrame& frame, double pixel_ratio);
+
 int counter_height(const Scene& scene);
 
 // Where the kinds that occur stand in a legend of that width, from its top left corner.
@@ -65,6 +68,23 @@ struct LegendEntry {
 };
 std::vector<LegendEntry> legend_of(const Scene& scene, int width);
 
+// Lines in sight, from the top down: the pinned ones that stay, then those scrolled to.
+struct LinesInSight {
+    std::span<const Line> held;
+    std::span<const Line> scrolled;
+
+    std::vector<Line> all() const;
+};
+LinesInSight lines_in_sight(const Scene& scene, const SceneFrame& frame);
+
+// Where those end that stay, and where a line begins; in the picture.
+int held_bottom(const Scene& scene, const SceneFrame& frame);
+int top_of(const Scene& scene, const SceneFrame& frame, const Line& line);
+// Whether any of it is neither scrolled out of sight nor below the lines that stay.
+bool in_sight(const Scene& scene, const SceneFrame& frame, const Line& line);
+// Index of the line at `y` of the picture.
+std::optional<std::size_t> line_at(const Scene& scene, const SceneFrame& frame, int y);
+
 // The line on which a track shows: its own, or that of its nearest ancestor in sight.
 const Line* line_showing(const Scene& scene, std::uint32_t track);
 
@@ -72,10 +92,29 @@ const Line* line_showing(const Scene& scene, std::uint32_t track);
 // sides; empty: nowhere.
 QRectF rect_of(const Scene& scene, const SceneFrame& frame, std::uint32_t slice, double least);
 
+// By kind and how busy a cell is; the last is of nothing.
+using CellColours = std::array<QRgb, time_kind_count * 32 + 1>;
+
+// What a picture of rows hangs on: as long as it stays, so does the picture.
+struct PaintedRows {
+    const TimelineModel* model = nullptr;
+    std::uint64_t cells = 0; // state of RowCells
+    TimeRange range{SimTime(0), SimTime(0)};
+    std::vector<Line> lines;
+    int scroll = 0;
+    int held = 0;
+    CellColours colours{};
+    QRgb text = 0;
+    QFont font;
+
+    bool operator==(const PaintedRows&) const = default;
+};
+
 // What is kept from one repaint to the next: the same for any number of pictures, one after the
 // other.
 struct PaintCache {
     QImage image;
+    PaintedRows painted; // what the image shows
     RowCells rows;
     std::vector<std::uint32_t> wide;
     std::vector<QStaticText> names; // by name, for ...

@@ -95,6 +95,7 @@ void TimelineCanvas::set_model(std::shared_ptr<const TimelineModel> model)
         TrackLayout fresh(model_->data);
         if (reordered)
             fresh.adopt(layout_);
+        fresh.mark(marks_);
         layout_ = std::move(fresh);
         if (!reordered)
             fill_height();
@@ -154,7 +155,24 @@ void TimelineCanvas::setOrder(LaneOrder order)
 void TimelineCanvas::showHidden()
 {
     layout_.show_hidden();
+    keep_marks();
     layout_changed();
+}
+
+void TimelineCanvas::set_marks(const LaneMarks& marks)
+{
+    marks_ = marks;
+    if (model_ == nullptr)
+        return;
+    layout_.clear_marks();
+    layout_.mark(marks_);
+    layout_changed();
+}
+
+// After a change by hand.
+void TimelineCanvas::keep_marks()
+{
+    marks_ = layout_.marks();
 }
 
 void TimelineCanvas::set_matches(SearchMatches matches)
@@ -196,16 +214,20 @@ void TimelineCanvas::changeEvent(QEvent* event)
 
 void TimelineCanvas::reveal_line(std::uint32_t track)
 {
+    const std::size_t hidden = layout_.hidden_count();
     layout_.reveal(track);
+    if (layout_.hidden_count() != hidden)
+        keep_marks();
     layout_changed();
     const auto line = layout_.line_of(track);
     if (!line)
         return;
     const int height = frame().body.height();
+    const int held = layout_.held_height(height);
     const int top = layout_.lines()[*line].y;
     const int bottom = layout_.lines()[*line].bottom();
-    if (top < scene_.scroll || bottom > scene_.scroll + height)
-        verticalScrollBar()->setValue(top - height / 2);
+    if (top >= held && (top < scene_.scroll + held || bottom > scene_.scroll + height))
+        verticalScrollBar()->setValue(top - (height + held) / 2);
 }
 
 void TimelineCanvas::layout_changed()
@@ -235,7 +257,7 @@ std::uint32_t TimelineCanvas::slice_at(const QPoint& position) const
 {
     if (model_ == nullptr || !frame().body.contains(position))
         return nothing;
-    const auto line = layout_.line_at(position.y() - frame().body.top() + scene_.scroll);
+    const auto line = line_at(scene_, frame(), position.y());
     if (!line)
         return nothing;
     const std::uint32_t row = model_->data.tracks[layout_.lines()[*line].track].row;

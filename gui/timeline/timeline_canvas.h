@@ -34,6 +34,10 @@ public:
     const std::vector<CounterSeries>& counters() const { return counters_; }
     // In which order the model to come has its ranks.
     LaneOrder order() const { return order_; }
+    // What is pinned and hidden, also of lanes that the run shown does not have.
+    const LaneMarks& marks() const { return marks_; }
+    // In place of what is pinned and hidden now.
+    void set_marks(const LaneMarks& marks);
     QRect body() const; // where lanes lie; without a model nowhere
 
     // Shows the slice: opens its tracks, scrolls and moves in time as far as needed.
@@ -114,6 +118,7 @@ private:
     void forget_record();
     void update_relations();
     void layout_changed();
+    void keep_marks();
     void fill_height();
     void reveal_line(std::uint32_t track);
     void zoom(double factor, SimTime about);
@@ -137,6 +142,7 @@ private:
     SearchMatches matches_;
     std::vector<CounterSeries> counters_;
     LaneOrder order_ = LaneOrder::stage;
+    LaneMarks marks_;
     Scene scene_;
     PaintCache cache_;
     QString message_;

@@ -38,10 +38,10 @@ void TimelineCanvas::zoom(double factor, SimTime about)
     view_.show(scale().zoomed(factor, about));
 }
 
-// Stops at the ends.
+// Stops at the ends. By whole pixels: what stays in sight need not be made again.
 void TimelineCanvas::pan(double pixels)
 {
-    view_.show(scale().panned(pixels));
+    view_.show(scale().panned(std::round(pixels)));
 }
 
 void TimelineCanvas::mousePressEvent(QMouseEvent* event)
@@ -59,7 +59,7 @@ void TimelineCanvas::mousePressEvent(QMouseEvent* event)
         drag_ = Drag::scrub;
         view_.set_cursor(scale().time_at(event->pos().x()));
     } else if (at.names.contains(event->pos())) {
-        if (const auto line = layout_.line_at(event->pos().y() - at.names.top() + scene_.scroll)) {
+        if (const auto line = line_at(scene_, at, event->pos().y())) {
             layout_.toggle(layout_.lines()[*line].track);
             layout_changed();
         }
@@ -229,7 +229,7 @@ bool TimelineCanvas::show_tooltip(QHelpEvent* event)
         return true;
     }
     if (at.names.contains(event->pos()))
-        if (const auto line = layout_.line_at(event->pos().y() - at.names.top() + scene_.scroll)) {
+        if (const auto line = line_at(scene_, at, event->pos().y())) {
             const Track& track = model_->data.tracks[layout_.lines()[*line].track];
             const std::string text =
                 track.detail.empty() ? track.name : track.name + ": " + track.detail;

@@ -150,7 +150,8 @@ void TimelineCanvas::step(int key)
         const SimTime time =
             line ? std::max(shown.slices.start[scene_.pinned], scene_.range.from) : middle;
         const bool down = key != Qt::Key_Up;
-        std::size_t at = line ? *line : layout_.first_line(scene_.scroll);
+        const int held = layout_.held_height(frame().body.height());
+        std::size_t at = line ? *line : layout_.first_line(scene_.scroll + held);
         if (!line)
             slice = pick(at, time);
         while (slice == nothing && (down ? at + 1 < layout_.lines().size() : at > 0))

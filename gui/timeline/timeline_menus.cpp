@@ -9,7 +9,6 @@
 #include <QContextMenuEvent>
 #include <QGuiApplication>
 #include <QMenu>
-#include <QScrollBar>
 #include <algorithm>
 
 namespace trainyard::gui {
@@ -38,7 +37,7 @@ std::uint32_t path_slice_at(const TimelineModel& model, SimTime time)
 
 std::uint32_t TimelineCanvas::track_at(int y) const
 {
-    const auto line = layout_.line_at(y - frame().body.top() + scene_.scroll);
+    const auto line = line_at(scene_, frame(), y);
     return line ? layout_.lines()[*line].track : nothing;
 }
 
@@ -58,14 +57,14 @@ std::uint32_t TimelineCanvas::current_track() const
 void TimelineCanvas::toggle_pinned(std::uint32_t track)
 {
     layout_.set_pinned(track, !layout_.pinned(track));
+    keep_marks();
     layout_changed();
-    if (layout_.pinned(track))
-        verticalScrollBar()->setValue(0);
 }
 
 void TimelineCanvas::hide(std::uint32_t track)
 {
     layout_.hide(track);
+    keep_marks();
     layout_changed();
 }
 

@@ -5,6 +5,7 @@
 
 #include "gui/model/background_task.h"
 #include "gui/model/workspace.h"
+#include "gui/timeline/lane_state.h"
 #include "gui/timeline/range_table.h"
 #include "gui/timeline/timeline_canvas.h"
 #include "gui/widgets/panel.h"
@@ -43,6 +44,8 @@ public:
     void cancel() override;
     std::vector<KeyHelp> key_help() const override;
     bool wants_ops() const override { return true; }
+    LaneState lanes() const;
+    void restore(const LaneState& lanes);
     TimelineCanvas& canvas() { return *canvas_; }
     OverviewStrip& overview() { return *overview_; }
     CounterFeed& counters() { return *counters_; }

@@ -58,6 +58,19 @@ void TimelinePanel::make_tools(QLayout* layout)
     connect(fit_lines, &QToolButton::clicked, canvas_, &TimelineCanvas::fitHeight);
 }
 
+LaneState TimelinePanel::lanes() const
+{
+    return {canvas_->order(), canvas_->marks(), workspace_.lanes()};
+}
+
+void TimelinePanel::restore(const LaneState& lanes)
+{
+    canvas_->setOrder(lanes.order);
+    canvas_->set_marks(lanes.marks);
+    recorded_->set_choice(lanes.recorded);
+    workspace_.set_lanes(lanes.recorded);
+}
+
 namespace {
 
 QToolButton* menu_button(const QString& text, const QString& tip)

@@ -14,6 +14,8 @@ namespace {
 
 constexpr int most_units = 64; // side by side before they fold into pods
 constexpr int nodes_per_pod = 64;
+constexpr std::size_t most_at_once = 16; // nodes that a pod opens into; more come in ...
+constexpr std::size_t nodes_per_part = 8;
 constexpr int least_per_pod = 4;          // racks
 constexpr std::size_t most_switches = 64; // of one row
 
@@ -59,6 +61,17 @@ std::vector<Box> grouped(std::vector<Box> boxes, PlaceKind kind, const char* nam
     return groups;
 }
 
+// A pod opens by parts: neighbours, not all of its nodes at once.
+void split_into_parts(Box& pod)
+{
+    if (pod.children.size() <= most_at_once || pod.children.front().kind != PlaceKind::node)
+        return;
+    pod.children = grouped(std::move(pod.children), PlaceKind::part, "nodes", nodes_per_part);
+    for (Box& part : pod.children)
+        part.name = part.first == part.last ? fmt::format("node {}", part.first)
+                                            : fmt::format("nodes {}-{}", part.first, part.last);
+}
+
 Box boxes_of(const TopologyModel& model)
 {
     std::vector<Box> units = units_of(model);
@@ -67,6 +80,8 @@ Box boxes_of(const TopologyModel& model)
         units = grouped(std::move(units), PlaceKind::pod, "pod",
                         static_cast<std::size_t>(
                             std::max(least_per_pod, nodes_per_pod / std::max(1, per_domain))));
+        for (Box& pod : units)
+            split_into_parts(pod);
     }
     if (units.size() > most_units)
         units = grouped(std::move(units), PlaceKind::zone, "zone", most_units / 2);

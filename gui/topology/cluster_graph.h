@@ -13,7 +13,8 @@ namespace trainyard::gui {
 enum class Layer : std::uint8_t { nvswitch, gpu, cpu, pcie, nic, leaf, spine, core };
 inline constexpr std::size_t layer_count = 8;
 
-enum class PlaceKind : std::uint8_t { cluster, zone, pod, rack, node, switches, piece };
+// Parts are what a pod of many nodes opens into.
+enum class PlaceKind : std::uint8_t { cluster, zone, pod, part, rack, node, switches, piece };
 
 inline constexpr std::uint32_t no_place = 0xffffffff;
 

@@ -118,13 +118,13 @@ void LinkPane::set_run(std::shared_ptr<const TopologyRun> run)
 {
     run_ = std::move(run);
     if (!run_)
-        links_->set_loads(nullptr, {});
+        links_->set_picture(nullptr);
 }
 
-void LinkPane::set_loads(const std::vector<double>& loads, LoadTime time)
+void LinkPane::set_picture(std::shared_ptr<const TopologyPicture> picture)
 {
-    time_ = time;
-    links_->set_loads(run_, loads);
+    time_ = picture->time;
+    links_->set_picture(std::move(picture));
     fill();
 }
 

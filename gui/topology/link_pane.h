@@ -56,8 +56,8 @@ public:
     explicit LinkPane(ViewState& view, QWidget* parent = nullptr);
 
     void set_run(std::shared_ptr<const TopologyRun> run);
-    // `loads`: by link, of what the picture shows.
-    void set_loads(const std::vector<double>& loads, LoadTime time);
+    // Of the run.
+    void set_picture(std::shared_ptr<const TopologyPicture> picture);
     // What there is to say of the thing chosen, rich; shown while no link is.
     void set_place(const QString& html) { place_ = html; }
     void show_link(std::optional<LinkId> link);

@@ -22,39 +22,22 @@ constexpr int flow_columns = 6;
 
 } // namespace
 
-void LinkTable::set_loads(std::shared_ptr<const TopologyRun> run, std::vector<double> loads)
+void LinkTable::set_picture(std::shared_ptr<const TopologyPicture> picture)
 {
     // As many rows as before: where the table was scrolled to stays.
-    const bool same = run && run == run_;
+    const bool same = picture && picture_ && picture->run == picture_->run;
     if (!same)
         beginResetModel();
-    run_ = std::move(run);
-    loads_ = std::move(loads);
-    links_.resize(run_ ? run_->capacity.size() : 0);
-    for (std::size_t i = 0; i < links_.size(); ++i)
-        links_[i] = make_id<LinkId>(i);
-    const auto busier = [&](LinkId a, LinkId b) {
-        return std::pair(-share(a), a) < std::pair(-share(b), b);
-    };
-    const std::size_t kept = std::min(most, links_.size());
-    std::partial_sort(links_.begin(), links_.begin() + static_cast<std::ptrdiff_t>(kept),
-                      links_.end(), busier);
-    links_.resize(kept);
+    picture_ = std::move(picture);
     if (!same)
         endResetModel();
-    else if (kept > 0)
-        emit dataChanged(index(0, 0), index(static_cast<int>(kept) - 1, link_columns - 1));
-}
-
-double LinkTable::share(LinkId link) const
-{
-    const double capacity = run_->capacity[link.value];
-    return capacity > 0 ? loads_[link.value] / capacity : 0;
+    else if (rowCount() > 0)
+        emit dataChanged(index(0, 0), index(rowCount() - 1, link_columns - 1));
 }
 
 int LinkTable::rowCount(const QModelIndex& parent) const
 {
-    return parent.isValid() ? 0 : static_cast<int>(links_.size());
+    return parent.isValid() || !picture_ ? 0 : static_cast<int>(picture_->busiest.size());
 }
 
 int LinkTable::columnCount(const QModelIndex& parent) const
@@ -75,17 +58,17 @@ QVariant LinkTable::data(const QModelIndex& index, int role) const
     const bool sorts = role == sort_role;
     switch (index.column()) {
     case link_name:
-        return QString::fromStdString(run_->name(at));
+        return QString::fromStdString(picture_->run->name(at));
     case link_capacity:
-        return sorts ? QVariant(run_->capacity[at.value])
-                     : QVariant(rate_words(Bandwidth(run_->capacity[at.value])));
+        return sorts ? QVariant(picture_->run->capacity[at.value])
+                     : QVariant(rate_words(Bandwidth(picture_->run->capacity[at.value])));
     case link_load:
-        return sorts ? QVariant(loads_[at.value])
-                     : QVariant(rate_words(Bandwidth(loads_[at.value])));
+        return sorts ? QVariant(picture_->loads[at.value])
+                     : QVariant(rate_words(Bandwidth(picture_->loads[at.value])));
     case link_share:
-        return sorts ? QVariant(share(at)) : QVariant(share_words(share(at)));
+        return sorts ? QVariant(picture_->share(at)) : QVariant(share_words(picture_->share(at)));
     default:
-        return state_words(*run_, at);
+        return state_words(*picture_->run, at);
     }
 }
 

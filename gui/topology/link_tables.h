@@ -2,7 +2,7 @@
 
 // Tables beside the topology: links by how busy they are, and the flows on one.
 
-#include "gui/topology/topology_run.h"
+#include "gui/topology/topology_picture.h"
 #include "gui/widgets/panel.h"
 
 #include <QAbstractTableModel>
@@ -15,13 +15,12 @@ class LinkTable : public QAbstractTableModel {
 
 public:
     static constexpr int sort_role = Qt::UserRole; // numbers as numbers
-    static constexpr std::size_t most = 500;       // the busiest
 
     using QAbstractTableModel::QAbstractTableModel;
 
-    // `loads`: by link.
-    void set_loads(std::shared_ptr<const TopologyRun> run, std::vector<double> loads);
-    LinkId link(int row) const { return links_[static_cast<std::size_t>(row)]; }
+    // The busiest of it; null: none.
+    void set_picture(std::shared_ptr<const TopologyPicture> picture);
+    LinkId link(int row) const { return picture_->busiest[static_cast<std::size_t>(row)]; }
 
     int rowCount(const QModelIndex& parent = {}) const override;
     int columnCount(const QModelIndex& parent = {}) const override;
@@ -29,11 +28,7 @@ public:
     QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
 private:
-    double share(LinkId link) const;
-
-    std::shared_ptr<const TopologyRun> run_;
-    std::vector<double> loads_;
-    std::vector<LinkId> links_;
+    std::shared_ptr<const TopologyPicture> picture_;
 };
 
 class FlowTable : public QAbstractTableModel {

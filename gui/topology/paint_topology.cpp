@@ -147,6 +147,33 @@ double lowest_side(const TopologyScene& scene, const QRectF& body)
     return lowest == items.end() ? body.bottom() : rect_of(scene, body, *lowest).bottom() + 1;
 }
 
+// Of what is open; around more than a node a bracket says how far it reaches.
+void paint_names_below(QPainter& painter, const TopologyScene& scene, const QRectF& body)
+{
+    const QFontMetricsF metrics(scene.font);
+    const std::vector<PlaceKind> kinds = named_below(*scene.layout);
+    const double below = lowest_side(scene, body);
+    for (const LaidFrame& frame : scene.layout->frames()) {
+        const PlaceKind kind = scene.layout->graph()->places[frame.place].kind;
+        const auto line = std::ranges::find(kinds, kind);
+        const double left = point_of(scene, body, frame.left, 0).x();
+        const double right = point_of(scene, body, frame.right, 0).x();
+        if (line == kinds.end() || right < body.left() || left > body.right())
+            continue;
+        const double top = below + static_cast<double>(line - kinds.begin()) * metrics.height();
+        if (kind != PlaceKind::node) {
+            painter.setPen(QPen(scene.colours.edge, 1));
+            painter.drawLine(QPointF(left + 2, top + 1), QPointF(right - 2, top + 1));
+        }
+        // Of what reaches beyond the picture the name stands in the part in sight.
+        const QRectF place = QRectF(left, top, right - left, metrics.height()).intersected(body);
+        const QString name = label_of(scene, frame.place);
+        painter.setPen(scene.colours.quiet_text);
+        if (metrics.horizontalAdvance(name) + 4 < place.width())
+            painter.drawText(place, Qt::AlignCenter, name);
+    }
+}
+
 } // namespace
 
 QString label_of(const TopologyScene& scene, std::uint32_t place)
@@ -207,25 +234,13 @@ void paint_links(QPainter& painter, const TopologyScene& scene, const QRectF& bo
 void paint_things(QPainter& painter, const TopologyScene& scene, const QRectF& body)
 {
     const std::vector<LaidPlace>& items = scene.layout->items();
-    const QFontMetricsF metrics(scene.font);
     for (std::uint32_t i = 0; i < items.size(); ++i) {
         const QRectF rect = rect_of(scene, body, items[i]);
         if (body.intersects(rect.adjusted(-2, -2, 2, 2)))
             paint_thing(painter, scene, rect, i);
     }
-    // Names of what is open, below it.
-    painter.setPen(scene.colours.quiet_text);
-    const double below = lowest_side(scene, body);
-    for (const LaidFrame& frame : scene.layout->frames()) {
-        const double left = point_of(scene, body, frame.left, 0).x();
-        const double right = point_of(scene, body, frame.right, 0).x();
-        const QString name = label_of(scene, frame.place);
-        const Place& place = scene.layout->graph()->places[frame.place];
-        if (place.kind == PlaceKind::node && scene.shown != ShownLinks::none &&
-            metrics.horizontalAdvance(name) + 4 < right - left)
-            painter.drawText(QRectF(left, below, right - left, metrics.height()), Qt::AlignCenter,
-                             name);
-    }
+    if (scene.shown != ShownLinks::none)
+        paint_names_below(painter, scene, body);
 }
 
 } // namespace trainyard::gui

@@ -15,7 +15,7 @@ void TopologyPanel::search()
         show_match(1);
         return;
     }
-    const std::shared_ptr<const TopologyRun>& run = canvas_->run();
+    const std::shared_ptr<const TopologyRun> run = canvas_->run();
     if (!run || text.isEmpty())
         return;
     constexpr std::size_t most = 1000; // matches to go through one by one

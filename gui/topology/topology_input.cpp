@@ -22,7 +22,7 @@ constexpr double pan_step = 60;   // pixels
 void TopologyCanvas::paintEvent(QPaintEvent*)
 {
     QPainter painter(this);
-    if (run_)
+    if (picture_)
         paint_topology(painter, scene_, size());
     else
         paint_to(painter, size());
@@ -36,7 +36,7 @@ void TopologyCanvas::paintEvent(QPaintEvent*)
 void TopologyCanvas::resizeEvent(QResizeEvent* event)
 {
     QWidget::resizeEvent(event);
-    if (!run_)
+    if (!picture_)
         return;
     if (fits_)
         fitAll();
@@ -72,7 +72,7 @@ void TopologyCanvas::mousePressEvent(QMouseEvent* event)
 
 void TopologyCanvas::mouseMoveEvent(QMouseEvent* event)
 {
-    if (!run_)
+    if (!picture_)
         return;
     if (!(event->buttons() & (Qt::LeftButton | Qt::MiddleButton))) {
         hover(hit(scene_, size(), event->position(), link_reach));
@@ -89,13 +89,13 @@ void TopologyCanvas::mouseMoveEvent(QMouseEvent* event)
 
 void TopologyCanvas::mouseReleaseEvent(QMouseEvent* event)
 {
-    if (!run_ || dragging_ || event->button() != Qt::LeftButton)
+    if (!picture_ || dragging_ || event->button() != Qt::LeftButton)
         return;
     const TopologyHit at = hit(scene_, size(), event->position(), link_reach);
     if (at.bundle)
         select(use_of(scene_.uses[*at.bundle], at.way).busiest);
     else if (at.item)
-        set_current(layout_.items()[*at.item].place);
+        set_current(layout_of().items()[*at.item].place);
     else {
         set_current(std::nullopt);
         select(std::nullopt);
@@ -104,16 +104,16 @@ void TopologyCanvas::mouseReleaseEvent(QMouseEvent* event)
 
 void TopologyCanvas::mouseDoubleClickEvent(QMouseEvent* event)
 {
-    if (!run_)
+    if (!picture_)
         return;
     const TopologyHit at = hit(scene_, size(), event->position(), link_reach);
     if (!at.item)
         return;
-    const LaidPlace& item = layout_.items()[*at.item];
+    const LaidPlace& item = layout_of().items()[*at.item];
     if (item.folded)
         refold(item.place, true);
     else
-        refold(run_->graph->places[item.place].parent, false);
+        refold(run()->graph->places[item.place].parent, false);
 }
 
 void TopologyCanvas::wheelEvent(QWheelEvent* event)
@@ -128,14 +128,14 @@ void TopologyCanvas::wheelEvent(QWheelEvent* event)
 
 void TopologyCanvas::contextMenuEvent(QContextMenuEvent* event)
 {
-    if (!run_)
+    if (!picture_)
         return;
     if (event->reason() == QContextMenuEvent::Mouse) {
         const TopologyHit at = hit(scene_, size(), event->pos(), link_reach);
         if (at.bundle)
             select(use_of(scene_.uses[*at.bundle], at.way).busiest);
         else if (at.item)
-            set_current(layout_.items()[*at.item].place);
+            set_current(layout_of().items()[*at.item].place);
     }
     emit menuWanted(event->globalPos());
 }
@@ -144,7 +144,7 @@ void TopologyCanvas::set_current(std::optional<std::uint32_t> place)
 {
     scene_.current = place;
     if (place) {
-        tell_accessibility(QString::fromStdString(run_->graph->places[*place].name));
+        tell_accessibility(QString::fromStdString(run()->graph->places[*place].name));
         show_around(point_of_place(*place));
     }
     emit placeChanged();
@@ -154,14 +154,14 @@ void TopologyCanvas::set_current(std::optional<std::uint32_t> place)
 // To the next thing of the same row.
 void TopologyCanvas::step_sideways(int by)
 {
-    const std::vector<LaidPlace>& items = layout_.items();
+    const std::vector<LaidPlace>& items = layout_of().items();
     if (items.empty())
         return;
     if (!scene_.current) {
         set_current(items.front().place);
         return;
     }
-    const LaidPlace& at = items[layout_.item_of(*scene_.current)];
+    const LaidPlace& at = items[layout_of().item_of(*scene_.current)];
     const LaidPlace* next = nullptr;
     for (const LaidPlace& item : items) {
         const double off = by * (item.middle() - at.middle());
@@ -180,11 +180,11 @@ void TopologyCanvas::step_rows(int by)
         step_sideways(1);
         return;
     }
-    const std::vector<LaidPlace>& items = layout_.items();
-    const std::uint32_t own = layout_.item_of(*scene_.current);
+    const std::vector<LaidPlace>& items = layout_of().items();
+    const std::uint32_t own = layout_of().item_of(*scene_.current);
     const LaidPlace& at = items[own];
     std::vector<bool> joined(items.size());
-    for (const Bundle& bundle : layout_.bundles()) {
+    for (const Bundle& bundle : layout_of().bundles()) {
         joined[bundle.a] = joined[bundle.a] || bundle.b == own;
         joined[bundle.b] = joined[bundle.b] || bundle.a == own;
     }
@@ -208,9 +208,9 @@ void TopologyCanvas::step_rows(int by)
 void TopologyCanvas::step_links(int by)
 {
     std::vector<LinkId> links;
-    const std::uint32_t own = scene_.current ? layout_.item_of(*scene_.current) : no_place;
-    for (std::size_t i = 0; i < layout_.bundles().size(); ++i) {
-        const Bundle& bundle = layout_.bundles()[i];
+    const std::uint32_t own = scene_.current ? layout_of().item_of(*scene_.current) : no_place;
+    for (std::size_t i = 0; i < layout_of().bundles().size(); ++i) {
+        const Bundle& bundle = layout_of().bundles()[i];
         if (bundle.stub || bundle.a == bundle.b ||
             (own != no_place && bundle.a != own && bundle.b != own))
             continue;
@@ -274,12 +274,12 @@ bool TopologyCanvas::key_moves(int key)
 
 void TopologyCanvas::keyPressEvent(QKeyEvent* event)
 {
-    if (run_ && (event->matches(QKeySequence::Find) || event->text() == QLatin1String("/"))) {
+    if (picture_ && (event->matches(QKeySequence::Find) || event->text() == QLatin1String("/"))) {
         emit searchWanted();
         return;
     }
     const auto edits = [&](char what) { emit editWanted(QChar::fromLatin1(what)); };
-    if (!run_ || (event->modifiers() & (Qt::ControlModifier | Qt::AltModifier))) {
+    if (!picture_ || (event->modifiers() & (Qt::ControlModifier | Qt::AltModifier))) {
         QWidget::keyPressEvent(event);
         return;
     }
@@ -288,12 +288,12 @@ void TopologyCanvas::keyPressEvent(QKeyEvent* event)
     switch (event->key()) {
     case Qt::Key_Return:
     case Qt::Key_Enter:
-        if (scene_.current && layout_.can_open(*scene_.current))
+        if (scene_.current && layout_of().can_open(*scene_.current))
             refold(*scene_.current, true);
         break;
     case Qt::Key_Backspace:
         if (scene_.current)
-            refold(run_->graph->places[*scene_.current].parent, false);
+            refold(run()->graph->places[*scene_.current].parent, false);
         break;
     case Qt::Key_Escape:
         if (!scene_.selected && !scene_.current)
@@ -330,7 +330,8 @@ QString TopologyCanvas::tip_of(const TopologyHit& at) const
 
 bool TopologyCanvas::show_tooltip(QHelpEvent* event)
 {
-    const QString tip = run_ ? tip_of(hit(scene_, size(), event->pos(), link_reach)) : QString();
+    const QString tip =
+        picture_ ? tip_of(hit(scene_, size(), event->pos(), link_reach)) : QString();
     if (tip.isEmpty())
         QToolTip::hideText();
     else

@@ -8,17 +8,19 @@ namespace trainyard::gui {
 
 namespace {
 
-constexpr double padding = 0.5;         // inside a frame
-constexpr double box_gap = 0.5;         // between boxes
-constexpr double switch_width = 1.1;    // of one in a row
-constexpr double row_of_switches = 2.6; // folded
-constexpr std::size_t readable = 500;   // things that open by themselves
+constexpr double padding = 0.5;             // inside a frame
+constexpr double box_gap = 0.5;             // between boxes
+constexpr double switch_width = 1.1;        // of one in a row
+constexpr double row_of_switches = 2.6;     // folded
+constexpr std::size_t readable = 500;       // things that open by themselves
+constexpr std::size_t readable_boxes = 128; // side by side
 
 double folded_width(PlaceKind kind)
 {
     switch (kind) {
     case PlaceKind::node:
         return 1.8;
+    case PlaceKind::part:
     case PlaceKind::rack:
         return 2.4;
     default:
@@ -40,14 +42,15 @@ TopologyLayout::TopologyLayout(std::shared_ptr<const ClusterGraph> graph)
     for (std::uint32_t p = 1; p < places.size(); ++p)
         depth_[p] = depth_[places[p].parent] + 1;
     open_[0] = true;
-    for (const PlaceKind kind :
-         {PlaceKind::zone, PlaceKind::pod, PlaceKind::rack, PlaceKind::switches, PlaceKind::node})
+    for (const PlaceKind kind : {PlaceKind::zone, PlaceKind::pod, PlaceKind::part, PlaceKind::rack,
+                                 PlaceKind::switches, PlaceKind::node})
     {
         const std::vector<bool> before = open_;
         for (std::uint32_t p = 0; p < places.size(); ++p)
             if (places[p].kind == kind)
                 open_[p] = true;
-        if (count_shown() > readable)
+        const bool boxes = kind == PlaceKind::pod || kind == PlaceKind::part;
+        if (count_shown() > readable || (boxes && count_boxes() > readable_boxes))
             open_ = before;
     }
     for (std::uint32_t p = 1; p < places.size(); ++p) // what is hidden opens folded
@@ -77,6 +80,17 @@ std::size_t TopologyLayout::count_shown() const
             ++count;
             p = graph_->places[p].end;
         }
+    return count;
+}
+
+std::size_t TopologyLayout::count_boxes() const
+{
+    std::size_t count = 0;
+    for (std::uint32_t p = 0; p < open_.size();) {
+        const bool open = shown_open(p);
+        count += !open && is_box(graph_->places[p].kind) ? 1 : 0;
+        p = open ? p + 1 : graph_->places[p].end;
+    }
     return count;
 }
 

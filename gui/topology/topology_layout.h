@@ -98,6 +98,7 @@ private:
 
     void lay_out();
     std::size_t count_shown() const;
+    std::size_t count_boxes() const;
     void open_kind(PlaceKind kind, bool open);
     bool shown_open(std::uint32_t place) const;
     void find_shown();

@@ -65,6 +65,8 @@ TopologyPanel::TopologyPanel(Workspace& workspace, QWidget* parent)
         else if (!table_timer_->isActive())
             table_timer_->start(table_while_playing_ms);
     });
+    connect(canvas_, &TopologyCanvas::runShown, this, &TopologyPanel::follow_shown);
+    connect(canvas_, &TopologyCanvas::busyChanged, this, &Panel::busyChanged);
     connect(canvas_, &TopologyCanvas::selectionChanged, this, &TopologyPanel::follow_selection);
     connect(canvas_, &TopologyCanvas::placeChanged, this, &TopologyPanel::follow_selection);
     connect(canvas_, &TopologyCanvas::playWanted, scrubber_, &Scrubber::togglePlay);
@@ -81,7 +83,10 @@ TopologyPanel::TopologyPanel(Workspace& workspace, QWidget* parent)
     });
     connect(&workspace, &Workspace::recordedChanged, this, &TopologyPanel::follow_run);
     connect(this, &Panel::sightChanged, this, &TopologyPanel::follow_run);
-    connect(this, &Panel::sightChanged, this, [this] { canvas_->set_following(in_sight()); });
+    connect(this, &Panel::sightChanged, this, [this] {
+        canvas_->set_following(in_sight());
+        want_all();
+    });
     follow_run();
 }
 
@@ -137,17 +142,16 @@ void TopologyPanel::make_tools(QBoxLayout* layout)
     connect(fit, &QToolButton::clicked, canvas_, &TopologyCanvas::fitAll);
 }
 
-// Where the times of few ranks stand for those of others, and a job is small enough to know all.
-void TopologyPanel::record_all()
+// While the times of few ranks would stand for those of others in sight, and the job is small
+// enough to know all.
+void TopologyPanel::want_all()
 {
-    const std::shared_ptr<const TopologyRun>& run = canvas_->run();
-    if (!run || workspace_.lanes() != LaneChoice{} ||
-        run->loads->ranks_recorded() >= run->outcome->job.world())
-        return;
-    const std::uint64_t ops = ops_in_step(run->outcome->plan->program, *run->outcome->binding,
-                                          [](LaneId) { return true; });
-    if (ops <= most_chosen_ops)
-        workspace_.set_lanes({LanesOf::all});
+    const std::shared_ptr<const TopologyRun> run = canvas_->run();
+    if (!in_sight() || !run)
+        workspace_.want_all_lanes(false);
+    else if (run->loads->ranks_recorded() < run->outcome->job.world())
+        workspace_.want_all_lanes(ops_in_step(run->outcome->plan->program, *run->outcome->binding,
+                                              [](LaneId) { return true; }) <= most_chosen_ops);
 }
 
 void TopologyPanel::cancel()
@@ -208,21 +212,27 @@ void TopologyPanel::follow_run()
 void TopologyPanel::take(const std::shared_ptr<const TopologyRun>& run)
 {
     progress_->end();
+    canvas_->set_run(run);
+}
+
+// Another run is in sight, or none.
+void TopologyPanel::follow_shown()
+{
+    const std::shared_ptr<const TopologyRun> run = canvas_->run();
     if (run)
         scrubber_->set_origin(step_of(*run->outcome).from);
     pane_->set_run(run);
-    canvas_->set_run(run);
     searched_.clear(); // of another cluster, maybe
     matches_ = {};
     follow_time();
     tell_coverage();
-    record_all();
+    want_all();
 }
 
 // What is only known in part says so.
 void TopologyPanel::tell_coverage()
 {
-    const std::shared_ptr<const TopologyRun>& run = canvas_->run();
+    const std::shared_ptr<const TopologyRun> run = canvas_->run();
     QString note;
     if (run) {
         const int counted = run->loads->ranks_counted();
@@ -258,13 +268,13 @@ void TopologyPanel::follow_selection()
 void TopologyPanel::follow_time()
 {
     table_timer_->stop();
-    if (canvas_->run())
-        pane_->set_loads(canvas_->loads(), canvas_->time());
+    if (canvas_->picture())
+        pane_->set_picture(canvas_->picture());
 }
 
 void TopologyPanel::change(const LinkChange& change, Reach reach)
 {
-    const std::shared_ptr<const TopologyRun>& run = canvas_->run();
+    const std::shared_ptr<const TopologyRun> run = canvas_->run();
     if (!run || !canvas_->scene().selected)
         return;
     std::set<std::string> names;
@@ -308,7 +318,7 @@ void TopologyPanel::edit(QChar what)
 
 void TopologyPanel::ask_rate()
 {
-    const std::shared_ptr<const TopologyRun>& run = canvas_->run();
+    const std::shared_ptr<const TopologyRun> run = canvas_->run();
     if (!run || !canvas_->scene().selected)
         return;
     const LinkId link = *canvas_->scene().selected;
@@ -333,7 +343,7 @@ void TopologyPanel::ask_rate()
 
 void TopologyPanel::show_menu(const QPoint& at)
 {
-    const std::shared_ptr<const TopologyRun>& run = canvas_->run();
+    const std::shared_ptr<const TopologyRun> run = canvas_->run();
     if (!run || !canvas_->scene().selected)
         return;
     QMenu menu(this);

@@ -34,7 +34,7 @@ public:
     std::vector<Panel*> parts() override { return {this, &pane_->chart()}; }
 
     // While it is being made, the run before is shown.
-    bool busy() const override { return task_.busy(); }
+    bool busy() const override { return task_.busy() || canvas_->busy(); }
     void cancel() override;
     bool wants_ops() const override { return true; }
     std::vector<KeyHelp> key_help() const override;
@@ -55,13 +55,14 @@ private:
     void make_tools(QBoxLayout* layout);
     void follow_run();
     void take(const std::shared_ptr<const TopologyRun>& run);
+    void follow_shown();
     void follow_selection();
     void follow_time();
     void edit(QChar what);
     void ask_rate();
     void search();
     void show_match(std::ptrdiff_t by);
-    void record_all();
+    void want_all();
     void show_menu(const QPoint& at);
     void tell_coverage();
     void refuse(const Problems& problems);

@@ -66,13 +66,26 @@ PlanView fitted(const TopologyScene& scene, const QSizeF& size)
     const QRectF body = frame_of(scene, size).body;
     const double columns = scene.layout->width() + 2 * margin_columns;
     const double rows = scene.layout->height() + 1;
-    const double names = QFontMetricsF(scene.font).height(); // of nodes, below them
+    const auto lines =
+        static_cast<double>(std::max<std::size_t>(1, named_below(*scene.layout).size()));
+    const double names = lines * QFontMetricsF(scene.font).height();
     PlanView view;
     view.sx = std::min(widest_column, body.width() / columns);
     view.sy = std::clamp((body.height() - names) / rows, 1.0, highest_row);
     view.left = scene.layout->width() / 2 - body.width() / view.sx / 2;
     view.low = scene.layout->height() / 2 - (body.height() + names) / view.sy / 2;
     return view;
+}
+
+std::vector<PlaceKind> named_below(const TopologyLayout& layout)
+{
+    std::vector<PlaceKind> kinds;
+    for (const PlaceKind kind : {PlaceKind::node, PlaceKind::rack, PlaceKind::part, PlaceKind::pod})
+        if (std::ranges::any_of(layout.frames(), [&](const LaidFrame& frame) {
+                return layout.graph()->places[frame.place].kind == kind;
+            }))
+            kinds.push_back(kind);
+    return kinds;
 }
 
 // Rows grow more slowly than columns: there are few of them.

@@ -108,6 +108,9 @@ void paint_links(QPainter& painter, const TopologyScene& scene, const QRectF& bo
 void paint_things(QPainter& painter, const TopologyScene& scene, const QRectF& body);
 void paint_legend(QPainter& painter, const TopologyScene& scene, const QRectF& place);
 
+// The kinds of what is open, whose names stand below the things: the innermost first, a line each.
+std::vector<PlaceKind> named_below(const TopologyLayout& layout);
+
 // "node 3", "gpu5": as long as there is room for it.
 QString label_of(const TopologyScene& scene, std::uint32_t place);
 

@@ -19,35 +19,11 @@ void LinkLoads::Source::close()
     std::ranges::sort(changes);
     int running = 0;
     double rate = 0;
-    double sum = 0;
-    for (std::size_t i = 0; i < changes.size(); ++i) {
-        if (i > 0)
-            sum += rate * to_seconds(changes[i].first - changes[i - 1].first).value();
-        running += changes[i].second > 0 ? 1 : -1;
-        rate = running == 0 ? 0.0 : rate + changes[i].second;
-        if (!times.empty() && times.back() == changes[i].first) {
-            rates.back() = rate;
-            continue;
-        }
-        times.push_back(changes[i].first);
-        rates.push_back(rate);
-        done.push_back(sum);
+    for (const auto& [time, more] : changes) {
+        running += more > 0 ? 1 : -1;
+        rate = running == 0 ? 0.0 : rate + more;
+        change(time, rate);
     }
-}
-
-double LinkLoads::Source::rate_at(SimTime time) const
-{
-    const auto next = std::ranges::upper_bound(times, time);
-    return next == times.begin() ? 0.0 : rates[static_cast<std::size_t>(next - times.begin()) - 1];
-}
-
-double LinkLoads::Source::bytes_until(SimTime time) const
-{
-    const auto next = std::ranges::upper_bound(times, time);
-    if (next == times.begin())
-        return 0.0;
-    const auto i = static_cast<std::size_t>(next - times.begin()) - 1;
-    return done[i] + rates[i] * to_seconds(time - times[i]).value();
 }
 
 SourceRates LinkLoads::rates_at(SimTime time) const
@@ -65,7 +41,7 @@ SourceRates LinkLoads::mean_rates(SimTime from, SimTime to) const
     SourceRates rates;
     rates.reserve(sources_.size());
     for (const Source& source : sources_)
-        rates.push_back((source.bytes_until(to) - source.bytes_until(from)) / seconds);
+        rates.push_back((source.amount_until(to) - source.amount_until(from)) / seconds);
     return rates;
 }
 
@@ -95,37 +71,20 @@ double LinkLoads::bytes(LinkId link, SimTime from, SimTime to) const
     double sum = 0;
     for (const Use& use : profiles_[profile_of(link)])
         sum +=
-            use.share * (sources_[use.way].bytes_until(to) - sources_[use.way].bytes_until(from));
+            use.share * (sources_[use.way].amount_until(to) - sources_[use.way].amount_until(from));
     return sum;
-}
-
-std::vector<double> LinkLoads::means_over(std::span<const Use> uses, SimTime from, SimTime to,
-                                          std::size_t parts) const
-{
-    const auto edge = [&](std::size_t part) {
-        const double share = static_cast<double>(part) / static_cast<double>(parts);
-        return from +
-               SimTime(static_cast<std::int64_t>(share * static_cast<double>((to - from).value())));
-    };
-    std::vector<double> means(parts);
-    for (const Use& use : uses) {
-        double before = sources_[use.way].bytes_until(from);
-        for (std::size_t part = 0; part < parts; ++part) {
-            const double until = sources_[use.way].bytes_until(edge(part + 1));
-            means[part] += use.share * (until - before);
-            before = until;
-        }
-    }
-    for (std::size_t part = 0; part < parts; ++part)
-        if (const SimTime length = edge(part + 1) - edge(part); length > SimTime(0))
-            means[part] /= to_seconds(length).value();
-    return means;
 }
 
 std::vector<double> LinkLoads::over_time(LinkId link, SimTime from, SimTime to,
                                          std::size_t parts) const
 {
-    return means_over(profiles_[profile_of(link)], from, to, parts);
+    std::vector<double> sum(parts);
+    for (const Use& use : profiles_[profile_of(link)]) {
+        const std::vector<double> means = sources_[use.way].means(from, to, parts);
+        for (std::size_t part = 0; part < parts; ++part)
+            sum[part] += use.share * means[part];
+    }
+    return sum;
 }
 
 std::vector<double> LinkLoads::weights(std::span<const double> links) const
@@ -137,14 +96,13 @@ std::vector<double> LinkLoads::weights(std::span<const double> links) const
     return weights;
 }
 
-std::vector<double> LinkLoads::sum_over_time(std::span<const double> weights, SimTime from,
-                                             SimTime to, std::size_t parts) const
+RateCurve LinkLoads::sum_over_time(std::span<const double> weights) const
 {
-    std::vector<Use> uses;
+    std::vector<WeightedCurve> curves;
     for (std::size_t source = 0; source < weights.size(); ++source)
         if (weights[source] != 0)
-            uses.push_back({static_cast<std::uint32_t>(source), weights[source]});
-    return means_over(uses, from, to, parts);
+            curves.push_back({&sources_[source], weights[source]});
+    return sum_of(curves);
 }
 
 Bandwidth LinkLoads::highest(LinkId link, SimTime from, SimTime to) const

@@ -14,6 +14,7 @@
 // A transfer moves its bytes evenly from its latency's end to its op's. Of an exchange, whose parts
 // are not recorded one by one, all sends move from its last part's arrival on.
 
+#include "sim/report/rate_curve.h"
 #include "sim/strategy/bind/rank_groups.h"
 #include "sim/study/outcome.h"
 
@@ -66,9 +67,8 @@ public:
 
     // What each source counts in a sum over links: `links` says how many of each profile.
     std::vector<double> weights(std::span<const double> links) const;
-    // Mean of that sum over each of `parts` equal parts of the range.
-    std::vector<double> sum_over_time(std::span<const double> weights, SimTime from, SimTime to,
-                                      std::size_t parts) const;
+    // That sum over time, bytes per second.
+    RateCurve sum_over_time(std::span<const double> weights) const;
 
     // Mean load of each of `parts` equal parts of the range.
     std::vector<double> over_time(LinkId link, SimTime from, SimTime to, std::size_t parts) const;
@@ -95,18 +95,12 @@ private:
         double bytes = 0; // leaving the busiest member
         std::uint32_t record = 0;
     };
-    // A step function of time with its integral.
-    struct Source {
+    struct Source : RateCurve {
         std::vector<Transfer> transfers; // by beginning
         SimTime longest{};               // of them
         TrafficPattern pattern = TrafficPattern::ring;
-        std::vector<SimTime> times; // where the rate changes
-        std::vector<double> rates;  // from there on
-        std::vector<double> done;   // bytes until then
 
         void close();
-        double rate_at(SimTime time) const;
-        double bytes_until(SimTime time) const;
     };
     // Of one group or pair of ranks.
     struct Way {
@@ -123,9 +117,6 @@ private:
         bool operator==(const Use&) const = default;
     };
     class Builder;
-
-    std::vector<double> means_over(std::span<const Use> uses, SimTime from, SimTime to,
-                                   std::size_t parts) const;
 
     std::shared_ptr<const Outcome> outcome_;
     Neighbourhood near_;
