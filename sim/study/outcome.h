@@ -35,6 +35,7 @@ struct Outcome {
     BindOptions bound; // how
     std::shared_ptr<const StepResult> result;
     MemoryEstimate memory;
+    PeakPrediction peak_memory; // of `memory`
     Prediction step_time;
     EngineReport engine;
     std::uint64_t input_hash = 0; // of scenario, model, topology and profile together
