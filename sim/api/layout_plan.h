@@ -56,6 +56,7 @@ struct LayoutAnswer {
     PlanReport report;
     std::vector<PlannedScenario> planned; // by row
     std::vector<PlannedScenario> front;   // by row of the front
+    std::optional<PlannedScenario> smallest; // the report's, where no layout fits
 };
 
 // The best of a search under way, for people.

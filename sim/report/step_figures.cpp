@@ -86,6 +86,7 @@ public:
     {
         add("gpus", &Of::gpus, in_sweep_files | in_window, count, lower,
             {.title = "devices", .window = {"devices", "devices"}});
+        add("idle_gpus", &Of::idle_gpus, in_result | in_sweep_files, count);
         add_step();
         add_shares();
         add_verdicts();
@@ -319,6 +320,7 @@ StepFigures step_figures(const Outcome& outcome)
 {
     StepFigures figures;
     figures.gpus = outcome.job.world();
+    figures.idle_gpus = std::max(0, outcome.cluster_devices - figures.gpus);
     figures.step_time = outcome.step_time;
     figures.peak_memory = outcome.memory.peak();
     figures.peak = outcome.peak_memory;

@@ -14,6 +14,7 @@ enum class WorkUnit : std::uint8_t { tokens, samples }; // that a model's work i
 
 struct StepFigures {
     int gpus = 0;
+    int idle_gpus = 0; // of the cluster's, that the job does not use
     Prediction step_time;
     double tokens_per_s = 0; // 0 for models without tokens
     double samples_per_s = 0;

@@ -29,6 +29,7 @@ struct Outcome {
     Job job;
     std::shared_ptr<const Topology> topology;
     std::shared_ptr<const Topology> sound; // the same without perturbations
+    int cluster_devices = 0;               // of all of it, also what the job leaves idle
     std::shared_ptr<const CostModel> cost;
     std::shared_ptr<const Plan> plan;
     std::shared_ptr<const Binding> binding;

@@ -140,6 +140,7 @@ Outcome outcome_of(const Scenario& scenario, const Parts& parts)
     out.job = parts.job;
     out.topology = parts.topology;
     out.sound = parts.sound;
+    out.cluster_devices = parts.cluster_devices;
     out.cost = parts.cost;
     out.plan = parts.plan;
     out.warnings = parts.warnings;

@@ -46,6 +46,18 @@ TEST_CASE("a job that does not fit says by how much and where")
                ContainsSubstring("DOES NOT FIT: 12.3 GB too much on stage 0"));
 }
 
+TEST_CASE("devices that the job leaves idle stand in its title and its layout")
+{
+    Outcome outcome = small_outcome();
+    outcome.cluster_devices = 6;
+    CHECK_THAT(job_title(outcome), ContainsSubstring("tiny on 4 of 6 x H100-SXM5-80GB"));
+    CHECK_THAT(layout_words(outcome.scenario, outcome), EndsWith(", on 4 of 6 devices"));
+    CHECK(step_figures(outcome).idle_gpus == 2);
+    outcome.cluster_devices = 4;
+    CHECK_THAT(layout_words(outcome.scenario, outcome), !ContainsSubstring("devices"));
+    CHECK(step_figures(outcome).idle_gpus == 0);
+}
+
 TEST_CASE("memory has its interval, its evidence and a verdict as sure as they are")
 {
     const Outcome outcome = small_outcome();
