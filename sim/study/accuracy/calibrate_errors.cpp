@@ -73,7 +73,9 @@ std::optional<ErrorClass> whole_class(std::span<const JudgedRun> runs, ModelClas
         std::vector<std::string_view> names;
         for (const ModelClass each : pool)
             names.push_back(plural_of(each));
-        if (pool.size() > 1)
+        if (pool.size() == enum_names<ModelClass>().size())
+            out.pooled = "all kinds of models";
+        else if (pool.size() > 1)
             out.pooled = fmt::format("{}", fmt::join(names, ", "));
         return out;
     }
