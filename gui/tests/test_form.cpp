@@ -6,6 +6,7 @@
 #include "gui/tests/window_test.h"
 #include "gui/widgets/elided.h"
 
+#include <QComboBox>
 #include <QLineEdit>
 #include <QSignalSpy>
 #include <QSlider>
@@ -32,6 +33,7 @@ private slots:
     void onlyWhatIsSetCanBeShown();
     void aKeyThatNobodyKnowsIsShownAndRemoved();
     void helpsOfAnyLengthMoveNothing();
+    void whatIsKnownByNameIsAList();
 
 private:
     bool settled()
@@ -275,6 +277,23 @@ void TestForm::helpsOfAnyLengthMoveNothing()
         QCoreApplication::processEvents();
         QCOMPARE(tree().geometry(), before);
     }
+}
+
+void TestForm::whatIsKnownByNameIsAList()
+{
+    const auto list = [&](const char* pointer) -> QComboBox* {
+        if (auto* const open = tree().viewport()->findChild<QComboBox*>())
+            QTest::keyClick(open, Qt::Key_Escape);
+        panel_->go_to(pointer);
+        return tree().viewport()->findChild<QComboBox*>();
+    };
+    for (const char* const pointer : {"/strategy/schedule", "/profile", "/software/framework"}) {
+        QComboBox* const box = list(pointer);
+        QVERIFY2(box != nullptr && box->count() > 5, pointer);
+    }
+    QVERIFY(list("/strategy/schedule")->findText("zb-h1") >= 0);
+    QVERIFY(list("/profile")->findText("h100-sxm-ndr400") >= 0);
+    QVERIFY(list("/description") == nullptr); // any text
 }
 
 TRAINYARD_WINDOW_TEST(TestForm, QApplication)
