@@ -4,6 +4,7 @@
 #include "gui/app/start_page.h"
 #include "gui/model/form.h"
 #include "gui/model/qt_text.h"
+#include "gui/scenario/advice_line.h"
 #include "gui/scenario/scenario_panel.h"
 #include "gui/widgets/problems_button.h"
 #include "gui/widgets/problems_view.h"
@@ -134,6 +135,7 @@ void MainWindow::cancel()
     opener_.cancel();
     traces_.clear();
     workspace_.live().cancel();
+    advice_->cancel();
     for (Panel* const one : panels_)
         if (one->busy())
             one->cancel();
@@ -142,7 +144,7 @@ void MainWindow::cancel()
 
 bool MainWindow::busy() const
 {
-    return opener_.busy() || workspace_.live().busy() ||
+    return opener_.busy() || workspace_.live().busy() || advice_->finding() ||
            std::any_of(panels_.begin(), panels_.end(),
                        [](const Panel* panel) { return panel->busy(); });
 }

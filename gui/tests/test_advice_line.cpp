@@ -116,6 +116,16 @@ void TestAdviceLine::whereNothingFitsThatIsSaid()
     QTRY_VERIFY_WITH_TIMEOUT(text().contains(QStringLiteral("No layout fits")), patience_ms);
     QVERIFY(workspace_->document().json() == before);
     QVERIFY(button("advice/fit").isVisible());
+    // More of its nodes hold it.
+    QVERIFY(button("advice/more").isVisible());
+    QVERIFY(button("advice/more").text().startsWith(QStringLiteral("Take ")));
+    QTest::mouseClick(&button("advice/more"), Qt::LeftButton);
+    QVERIFY(!button("advice/more").isVisible());
+    QTRY_VERIFY_WITH_TIMEOUT(workspace_->current() && !has_errors(workspace_->problems()),
+                             patience_ms);
+    QVERIFY(workspace_->run()->summary.fits);
+    workspace_->document().undo_stack().undo();
+    QVERIFY(workspace_->document().json() == before);
 }
 
 void TestAdviceLine::aWayOutIsCancelled()
