@@ -61,7 +61,8 @@ QString take_way_out(Document& document, const WayOut& found)
 
 QString smallest_offer(int gpus)
 {
-    return QCoreApplication::translate("way out", "Take %Ln GPU(s)", nullptr, gpus);
+    return gpus == 1 ? QCoreApplication::translate("way out", "Take 1 GPU")
+                     : QCoreApplication::translate("way out", "Take %1 GPUs").arg(gpus);
 }
 
 } // namespace trainyard::gui

@@ -21,6 +21,7 @@ private slots:
     void anotherScenarioMakesTheAnswerOld();
     void anotherQuestionMakesTheAnswerOld();
     void nothingFitsIsSaid();
+    void whereNothingFitsMoreNodesAreAClick();
     void whereTheScenarioDoesNotFitTheNearestIsAClick();
     void aWrongScenarioIsSaid();
     void nothingIsLookedAtOutOfSight();
@@ -161,8 +162,18 @@ void TestPlanWork::nothingFitsIsSaid()
     QVERIFY(part<QLabel>("plan/headline").text().contains(QStringLiteral("No layout fits")));
     panel_->open(0); // there is none
     QVERIFY(!panel_->stale());
-    // What has room is a click away, on its own cluster or on more of its nodes.
     QVERIFY(part<QPushButton>("plan/nearest").isVisible());
+    QVERIFY(!part<QPushButton>("plan/smallest").isVisible()); // nothing joins more such nodes
+}
+
+void TestPlanWork::whereNothingFitsMoreNodesAreAClick()
+{
+    Document& document = workspace_->document();
+    QVERIFY(!document.set("model", "llama-3.1-70b"));
+    QVERIFY(!document.set("topology", "pcie-l40s-2x8"));
+    document.reset("strategy.dp");
+    plan();
+    QVERIFY(panel_->plan()->entries.empty());
     auto& more = part<QPushButton>("plan/smallest");
     QVERIFY(more.isVisible());
     QCOMPARE(more.text(), QStringLiteral("Take %1 GPUs").arg(panel_->plan()->smallest_gpus));
