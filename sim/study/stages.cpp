@@ -130,8 +130,8 @@ Checked<Job> build_job(const ScenarioFile& file, const Parts& parts,
     request.software = parts.cost->profile().software;
     request.devices = topology.device_count();
     request.gpus_per_node = largest_domain(topology);
-    request.cuda_graphs = file.scenario.software.cuda_graphs &&
-                          file.scenario.software.graphed_parts.empty();
+    request.cuda_graphs =
+        file.scenario.software.cuda_graphs && file.scenario.software.graphed_parts.empty();
     if (file.scenario.data) {
         Checked<DataSource> data = find_data(*file.scenario.data);
         if (!data)

@@ -24,12 +24,12 @@ struct RecordVerdict {
     std::string software; // class, likewise
     std::optional<Seconds> measured;
     std::optional<Prediction> predicted; // absent when skipped, but for what ran out of memory
-    std::optional<PeakPrediction> peak; // of the fullest stage
+    std::optional<PeakPrediction> peak;  // of the fullest stage
     // Of the fullest GPU, predicted / measured - 1, where memory was measured.
     std::optional<double> allocated_error;
     std::optional<double> reserved_error;
-    // Fewer bytes were measured than parameters and optimizer states take as assumed: they were held
-    // in other formats, of which the record says nothing.
+    // Fewer bytes were measured than parameters and optimizer states take as assumed: they were
+    // held in other formats, of which the record says nothing.
     bool holds_less = false;
     bool memory_counts = true; // else runs of its publication hold less: it tells of no peak
     bool fits = true;

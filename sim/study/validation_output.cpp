@@ -272,12 +272,11 @@ std::string summary_text(const ValidationReport& report)
                                            report.all.scored, report.all.skipped);
     if (report.all.scored == 0)
         return skipped_table(report) + counts + '\n';
-    std::string out = table("source", report.by_source) + table("GPU", report.by_gpu) +
-                      table("class", report.by_class) + interval_table("90 % intervals", report.intervals) +
-                      memory_table(report.memory) +
-                      interval_table("intervals of peak memory", report.peaks) +
-                      uncounted_memory(report) +
-                      skipped_table(report);
+    std::string out =
+        table("source", report.by_source) + table("GPU", report.by_gpu) +
+        table("class", report.by_class) + interval_table("90 % intervals", report.intervals) +
+        memory_table(report.memory) + interval_table("intervals of peak memory", report.peaks) +
+        uncounted_memory(report) + skipped_table(report);
     out += heading("") + row(report.all);
     out += fmt::format("\n{} Error: predicted / measured - 1.\n", counts);
     out += any_shipped(report)

@@ -93,10 +93,10 @@ std::string headline(const Outcome& outcome, const Summary& summary, const Paint
     for (const HeadlineRow& row : headline_rows(summary))
         table.add({std::string(row.name), paint.bold(row.value), row.note});
     const bool ranges = summary.peak.has_interval();
-    table.add({"Memory", paint.bold(to_display(summary.peak_memory)),
-               fmt::format("{}reserved of {}: {}",
-                           ranges ? peak_interval_text(summary.peak) + "; " : "",
-                           to_display(summary.capacity), memory_verdict(outcome, summary, paint))});
+    table.add(
+        {"Memory", paint.bold(to_display(summary.peak_memory)),
+         fmt::format("{}reserved of {}: {}", ranges ? peak_interval_text(summary.peak) + "; " : "",
+                     to_display(summary.capacity), memory_verdict(outcome, summary, paint))});
     if (ranges) {
         const HeadlineRow row = peak_interval_row(summary.peak);
         table.add({std::string(row.name), paint.bold(row.value), row.note});

@@ -58,8 +58,8 @@ std::optional<StepErrors> calibrated(std::span<const JudgedRun> runs, const Left
                                      const StepErrors& before);
 
 // `runs`: of peaks of memory. Their errors are those of the model as it is, for no constant is
-// fitted to them. Of fewer than 9 groups intervals hold less than nine in ten: n / (n + 1), the most
-// that n groups can tell of another; nothing where all runs together are of fewer than 4.
+// fitted to them. Of fewer than 9 groups intervals hold less than nine in ten: n / (n + 1), the
+// most that n groups can tell of another; nothing where all runs together are of fewer than 4.
 std::optional<PeakErrors> calibrated_peaks(std::span<const JudgedRun> runs);
 
 // Whole groups left out one at a time.

@@ -1,6 +1,7 @@
 #pragma once
 
-// How far predicted step times and peaks of memory were off, by class of job: a data file that `trainyard validate
+// How far predicted step times and peaks of memory were off, by class of job: a data file that
+// `trainyard validate
 // --calibrate-intervals` writes and every prediction reads.
 //
 // Errors are logarithms of predicted / measured; intervals hold nine in ten.
@@ -83,7 +84,7 @@ struct FitOptimism {
 
 // Of the peak of memory on the fullest device.
 struct PeakErrors {
-    double share = interval_share; // of a new group's peaks that intervals hold
+    double share = interval_share;   // of a new group's peaks that intervals hold
     std::vector<ErrorClass> classes; // likewise; empty: no measured run is known
     std::vector<SeenJobs> seen;
     Widening widening;
