@@ -2,6 +2,9 @@
 
 #include "gui/app/price_dialog.h"
 #include "gui/app/start_page.h"
+#include "gui/model/form.h"
+#include "gui/model/qt_text.h"
+#include "gui/scenario/advice_line.h"
 #include "gui/scenario/scenario_panel.h"
 #include "gui/widgets/problems_button.h"
 #include "gui/widgets/problems_view.h"
@@ -16,12 +19,30 @@
 #include <QSettings>
 #include <QStatusBar>
 #include <QTimer>
+#include <algorithm>
 
 namespace trainyard::gui {
 
 namespace {
 
 constexpr int autosave_after_ms = 2000;
+
+// "strategy.tp = 3": what the form says there; empty: the problem is of no field.
+QString value_words(const Document& document, const std::string& pointer)
+{
+    std::string field = pointer.empty() ? pointer : pointer.substr(1);
+    std::ranges::replace(field, '/', '.');
+    if (field.empty())
+        return {};
+    const Json* const value = document.find(field);
+    if (value == nullptr)
+        return MainWindow::tr("%1 is not set").arg(text_of(field));
+    constexpr int longest = 80;
+    QString shown = text_of(edit_text(*value));
+    if (shown.size() > longest)
+        shown = shown.left(longest) + QStringLiteral(" ...");
+    return QStringLiteral("%1 = %2").arg(text_of(field), shown);
+}
 
 } // namespace
 
@@ -114,6 +135,7 @@ void MainWindow::cancel()
     opener_.cancel();
     traces_.clear();
     workspace_.live().cancel();
+    advice_->cancel();
     for (Panel* const one : panels_)
         if (one->busy())
             one->cancel();
@@ -122,7 +144,7 @@ void MainWindow::cancel()
 
 bool MainWindow::busy() const
 {
-    return opener_.busy() || workspace_.live().busy() ||
+    return opener_.busy() || workspace_.live().busy() || advice_->finding() ||
            std::any_of(panels_.begin(), panels_.end(),
                        [](const Panel* panel) { return panel->busy(); });
 }
@@ -153,7 +175,12 @@ void MainWindow::tell(const Problems& problems)
 // opens under the hand that drags a slider.
 void MainWindow::follow_problems()
 {
-    problems_->set_problems(workspace_.problems());
+    const Document& document = workspace_.document();
+    problems_->set_problems(workspace_.problems(), [&](const Diagnostic& problem) {
+        return problem.file.empty() || problem.file == document.file()
+                   ? value_words(document, problem.pointer)
+                   : QString();
+    });
     if (scenario_->dragging())
         return; // asked again when the hand lets go
     const bool before = std::exchange(wrong_, has_errors(workspace_.problems()));

@@ -19,6 +19,7 @@ class QToolBar;
 
 namespace trainyard::gui {
 
+class AdviceLine;
 class CalibrationPanel;
 class ClusterDialog;
 class ExplorePanel;
@@ -156,6 +157,7 @@ private:
     Autosave autosave_;
     QTimer* autosave_timer_;
     QToolBar* headline_ = nullptr;
+    AdviceLine* advice_ = nullptr; // in it
     StartPage* start_ = nullptr;
     NewJobPage* new_job_ = nullptr;    // null: not wanted yet
     ClusterDialog* cluster_ = nullptr; // likewise

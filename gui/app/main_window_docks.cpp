@@ -8,6 +8,7 @@
 #include "gui/new/origin_view.h"
 #include "gui/plan/plan_panel.h"
 #include "gui/recorded/recorded_panel.h"
+#include "gui/scenario/advice_line.h"
 #include "gui/scenario/headline_bar.h"
 #include "gui/scenario/scenario_panel.h"
 #include "gui/timeline/timeline_panel.h"
@@ -30,6 +31,8 @@ void MainWindow::make_docks()
     headline_->setMovable(false);
     auto* const bar = new HeadlineBar(workspace_);
     connect(bar, &HeadlineBar::view_wanted, this, &MainWindow::show_part);
+    advice_ = &bar->advice();
+    connect(advice_, &AdviceLine::findingChanged, this, &MainWindow::follow_busy);
     headline_->addWidget(bar);
     addToolBar(Qt::TopToolBarArea, headline_);
     headline_->hide(); // until there is a scenario

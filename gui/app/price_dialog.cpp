@@ -16,10 +16,9 @@ namespace trainyard::gui {
 
 namespace {
 
-// As somebody would type it: "2 T".
 QString tokens_text(double tokens)
 {
-    return tokens > 0 ? text_of(count_text(tokens)) : QString();
+    return tokens > 0 ? typed_count(tokens) : QString();
 }
 
 } // namespace

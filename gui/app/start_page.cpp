@@ -78,7 +78,8 @@ QWidget* StartPage::make_tasks()
     add(tr("&Plan a cluster"),
         tr("Choose a model, describe a cluster, and see what training on it takes."),
         &StartPage::plan_wanted);
-    add(tr("Open a &job"), tr("A scenario, a model's config.json, or the script that launches it."),
+    add(tr("Open a &job"),
+        tr("A scenario, a model's config.json, the script that launches it, or its traces."),
         &StartPage::browse);
     add(tr("&Calibrate"), tr("Fit the network's curves to what was measured on your machines."),
         &StartPage::calibration_wanted);
@@ -132,8 +133,11 @@ QWidget* StartPage::make_zone()
     auto* const inside = new QVBoxLayout(zone);
     auto* const says = new QLabel(
         tr("Drop a file anywhere in this window: a scenario, a session, a model's config.json, a "
-           "topology, a profile, measurements (nccl-tests, trainyard calibrate), or the "
-           "configuration of a job (Megatron-LM, DeepSpeed, torchtitan, torchrun)."));
+           "topology, a profile, measurements (nccl-tests, trainyard calibrate), the "
+           "configuration of a job (Megatron-LM, DeepSpeed, torchtitan, torchrun), or the traces "
+           "of one that ran (PyTorch's profiler, Nsight Systems, Chakra), a file of each rank or "
+           "their folder."));
+    says->setObjectName(QStringLiteral("start/opens"));
     says->setWordWrap(true);
     inside->addWidget(says);
     auto* const row = new QHBoxLayout;

@@ -159,6 +159,10 @@ QString ScatterPanel::describe(std::uint32_t point) const
     const auto time = [&](std::string_view key) {
         return text_of(to_display(Seconds(store_.figure(point, key))));
     };
+    const auto bytes = [&](std::string_view key) {
+        return text_of(figure_of(key).text(store_.figure(point, key)));
+    };
+    const double high = store_.figure(point, "peak_memory_high_bytes"); // NaN: not known
     for (const Metric& metric : metrics_) {
         const QString text = text_of(store_, point, metric);
         if (metric.axis)
@@ -168,6 +172,10 @@ QString ScatterPanel::describe(std::uint32_t point) const
             lines << tr("%1: %2 (%3 – %4)")
                          .arg(metric.title, time(metric.figure->key), time("step_time_low_s"),
                               time("step_time_high_s"));
+        else if (metric.figure == &figure_of("peak_memory_bytes") && high > 0)
+            lines << tr("%1: %2 (%3 – %4)")
+                         .arg(metric.title, bytes("peak_memory_bytes"),
+                              bytes("peak_memory_low_bytes"), bytes("peak_memory_high_bytes"));
         else if (!text.isEmpty())
             lines << QStringLiteral("%1: %2 %3").arg(metric.title, text, metric.unit).trimmed();
     }

@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <charconv>
 
 namespace trainyard::gui {
 
@@ -123,6 +124,33 @@ std::string FormField::takes() const
         break;
     }
     return {};
+}
+
+std::string FormField::unit() const
+{
+    const std::size_t space = kind == FieldKind::quantity ? example.rfind(' ') : std::string::npos;
+    return space == std::string::npos ? std::string() : example.substr(space + 1);
+}
+
+std::string FormField::label() const
+{
+    const std::string in = unit();
+    return in.empty() ? name : fmt::format("{} [{}]", name, in);
+}
+
+std::string FormField::with_unit(const std::string& text) const
+{
+    const std::string in = unit();
+    double ignored = 0;
+    const char* const end = text.data() + text.size();
+    const auto [read, error] = std::from_chars(text.data(), end, ignored);
+    const bool plain = !in.empty() && error == std::errc() && read == end;
+    return plain ? fmt::format("{} {}", text, in) : text;
+}
+
+std::vector<std::string> FormField::values() const
+{
+    return kind == FieldKind::boolean ? std::vector<std::string>{"true", "false"} : choices;
 }
 
 FormField form_of(const Json& schema)

@@ -43,6 +43,14 @@ struct FormField {
     std::string default_text() const;
     // "1 to 64", "quantity like 25 MiB": what is taken.
     std::string takes() const;
+    // What a number without a unit is taken in: that of the table's example. Empty: of no quantity.
+    std::string unit() const;
+    // "bucket_cap [MiB]": the name with that unit.
+    std::string label() const;
+    // A plain number with the unit, any other text as it is.
+    std::string with_unit(const std::string& text) const;
+    // What can be chosen: of a choice its names, of a boolean both values.
+    std::vector<std::string> values() const;
 };
 
 // Of a field table's schema.

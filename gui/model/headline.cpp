@@ -4,9 +4,14 @@
 #include "sim/base/units.h"
 #include "sim/report/figures.h"
 #include "sim/report/text/describe.h"
+#include "sim/study/training/training_values.h"
+
+#include <fmt/core.h>
 
 #include <QCoreApplication>
+#include <array>
 #include <cmath>
+#include <utility>
 
 namespace trainyard::gui {
 
@@ -97,15 +102,38 @@ HeadlineItem mfu_item(const Summary& now, const Summary* before)
     return item;
 }
 
+// Of devices with that much memory: "%1".
+QString memory_fit_words(MemoryFit fit)
+{
+    switch (fit) {
+    case MemoryFit::fits:
+        return headline_text("fits %1");
+    case MemoryFit::probably_fits:
+        return headline_text("probably fits %1");
+    case MemoryFit::probably_not:
+        return headline_text("probably does not fit %1");
+    case MemoryFit::does_not:
+        break;
+    }
+    return headline_text("does not fit %1");
+}
+
 HeadlineItem memory_item(const Summary& now, const Summary* before)
 {
     HeadlineItem item = item_of(figure_of("peak_memory_bytes"), now, before);
     item.name = headline_text("Peak memory, reserved");
     item.view = QStringLiteral("breakdown");
     item.part = QStringLiteral("breakdown-memory");
-    const QString capacity = text_of(to_display(now.capacity));
-    item.interval = now.fits ? headline_text("fits %1").arg(capacity)
-                             : headline_text("does not fit %1").arg(capacity);
+    const PeakPrediction& peak = now.peak;
+    const QString fit = memory_fit_words(now.memory_fit()).arg(text_of(to_display(now.capacity)));
+    item.interval = peak.has_interval() ? interval_text(text_of(to_display(peak.low)),
+                                                        text_of(to_display(peak.high))) +
+                                              QStringLiteral("; ") + fit
+                                        : fit;
+    if (peak.has_interval())
+        item.explanation += headline_text("; the interval holds %1: %2. Evidence: %3.")
+                                .arg(text_of(percent(peak.share)), text_of(peak.basis),
+                                     text_of(to_name(peak.grade)));
     item.impossible = !now.fits;
     return item;
 }
@@ -165,6 +193,19 @@ HeadlineItem cost_item(const Summary& now, const Summary* before, const Price& p
 
 } // namespace
 
+QString typed_count(double count)
+{
+    using Unit = std::pair<double, const char*>;
+    for (const auto& [unit, name] :
+         std::array{Unit(1e12, "T"), Unit(1e9, "B"), Unit(1e6, "M"), Unit(1e3, "k")})
+    {
+        const std::string text = fmt::format("{:.6g}{}", count / unit, name);
+        if (count >= unit && parse_count(text) == count)
+            return text_of(text);
+    }
+    return text_of(fmt::format("{:.15g}", count));
+}
+
 std::vector<HeadlineItem> headline_of(const RunView& run, const RunView* other, const Price& price)
 {
     const auto possible = [](const RunView& view) { return view.outcome && view.summary.fits; };
@@ -186,6 +227,11 @@ std::vector<StatusChip> chips_of(const RunView& run)
     if (!run.summary.fits)
         chips.push_back({headline_text("does not fit"), StatusChip::Kind::error,
                          headline_text("The figures are what it would be with more memory.")});
+    else if (run.summary.memory_fit() == MemoryFit::probably_fits)
+        chips.push_back({headline_text("memory: probably fits"), StatusChip::Kind::plain,
+                         headline_text("The interval of its peak reaches to %1, a device has %2.")
+                             .arg(text_of(to_display(run.summary.peak.high)),
+                                  text_of(to_display(run.summary.capacity)))});
     return chips;
 }
 

@@ -36,6 +36,9 @@ struct Price {
     bool operator==(const Price&) const = default;
 };
 
+// A number as somebody would type it, no less exact: "2T", "500B", "2.5".
+QString typed_count(double count);
+
 // Requires run.outcome. No change is told against a run without an outcome, nor where one of the
 // two does not fit: what cannot be is neither better nor worse.
 std::vector<HeadlineItem> headline_of(const RunView& run, const RunView* other, const Price& price);

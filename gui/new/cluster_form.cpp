@@ -13,7 +13,6 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
-#include <map>
 
 namespace trainyard::gui {
 
@@ -75,16 +74,6 @@ QString network_label(const std::string& name, const Json& preset)
     return rate != nullptr && rate->is_string()
                ? QStringLiteral("%1, %2").arg(text_of(name), text_of(rate->as_string()))
                : text_of(name);
-}
-
-QString problem_words(const Diagnostic& problem)
-{
-    const QString sign =
-        problem.severity == Severity::error ? QStringLiteral("✕ ") : QStringLiteral("⚠ ");
-    QString out = sign + text_of(problem.message);
-    if (!problem.hint.empty())
-        out += QStringLiteral(" (%1)").arg(text_of(problem.hint));
-    return out;
 }
 
 QLabel* problem_label(const SignColours& colours)
@@ -173,7 +162,10 @@ void ClusterForm::make_more_rows()
     for (const char* const group : {"node", "fabric"})
         collect_fields(*find_field(cluster_form(), group), fields);
     for (const FormField* const field : fields) {
-        add_text(grid, field->field, words_of_field(field->field));
+        if (field->values().empty())
+            add_text(grid, field->field, words_of_field(field->field));
+        else
+            add_list(grid, *field, words_of_field(field->field));
         rows_.back().more = true;
     }
     more_->hide();
@@ -201,11 +193,37 @@ void ClusterForm::add_text(QGridLayout* grid, const std::string& field, const QS
     connect(edit, &QLineEdit::textEdited, this, [this, text] { take_text(text); });
 }
 
+// The first entry leaves it as usual.
+void ClusterForm::add_list(QGridLayout* grid, const FormField& field, const QString& name)
+{
+    auto* const box = new ElidedComboBox;
+    box->addItem(QString(), QString());
+    for (const std::string& value : field.values())
+        box->addItem(text_of(value), text_of(value));
+    add_row(grid, name, field.field, box);
+    lists_.push_back({field.field, box});
+    connect(box, &QComboBox::activated, this, [this, box, name = field.field] {
+        take(name, box->currentData().toString().toStdString());
+    });
+}
+
+void ClusterForm::fill_list(const ListField& list)
+{
+    const std::string usual = draft_->usual_text(list.field);
+    list.box->setItemText(0,
+                          usual.empty() ? tr("as usual") : tr("as usual: %1").arg(text_of(usual)));
+    show_current(*list.box, draft_->text(list.field));
+    if (list.field.starts_with("fabric."))
+        list.box->setEnabled(!draft_->fabric().empty());
+}
+
 void ClusterForm::add_row(QGridLayout* grid, const QString& name, const std::string& field,
                           QWidget* widget)
 {
     const FormField* const known = find_field(cluster_form(), field);
-    auto* const label = new QLabel(name);
+    const std::string unit = known != nullptr && !field.empty() ? known->unit() : std::string();
+    auto* const label =
+        new QLabel(unit.empty() ? name : QStringLiteral("%1 [%2]").arg(name, text_of(unit)));
     label->setBuddy(widget);
     widget->setObjectName(field.empty() ? QStringLiteral("racks") : text_of(field));
     widget->setAccessibleName(QString(name).remove('&'));
@@ -287,6 +305,8 @@ void ClusterForm::fill()
         if (text.field.starts_with("fabric."))
             text.edit->setEnabled(fabric);
     }
+    for (const ListField& list : lists_)
+        fill_list(list);
     network_->setEnabled(fabric);
     for (const Row& row : rows_)
         if (row.pointer.empty()) {
@@ -297,14 +317,18 @@ void ClusterForm::fill()
 
 void ClusterForm::take_text(const TextField& text)
 {
-    const std::string typed = text.edit->text().trimmed().toStdString();
+    take(text.field, text.edit->text().trimmed().toStdString());
+}
+
+void ClusterForm::take(const std::string& field, const std::string& text)
+{
     refused_.reset();
-    if (text.field.empty())
-        draft_->set_racks(typed);
+    if (field.empty())
+        draft_->set_racks(text);
     else
-        refused_ = draft_->set(text.field, typed);
+        refused_ = draft_->set(field, find_field(cluster_form(), field)->with_unit(text));
     if (refused_)
-        refused_->pointer = pointer_of_field(text.field);
+        refused_->pointer = pointer_of_field(field);
     fill();
     show_problems();
     emit edited();
@@ -316,59 +340,6 @@ void ClusterForm::choose(const std::function<void(ClusterDraft&)>& what)
     refused_.reset();
     fill();
     emit edited();
-}
-
-void ClusterForm::set_problems(const Problems& problems)
-{
-    problems_ = problems;
-    show_problems();
-}
-
-// The deepest field that holds what the pointer is about.
-const ClusterForm::Row* ClusterForm::row_of(const std::string& pointer) const
-{
-    const Row* best = nullptr;
-    for (const Row& row : rows_) {
-        const bool holds = !row.pointer.empty() &&
-                           (pointer == row.pointer || pointer.starts_with(row.pointer + "/"));
-        if (holds && (best == nullptr || row.pointer.size() > best->pointer.size()))
-            best = &row;
-    }
-    return best;
-}
-
-void ClusterForm::show_problems()
-{
-    const SignColours colours = sign_colours(palette());
-    std::map<QLabel*, std::pair<QString, bool>> said; // whether an error is among them
-    const auto add = [&](const Diagnostic& problem) {
-        const Row* const row = row_of(problem.pointer);
-        auto& [words, wrong] = said[row != nullptr ? row->problem : elsewhere_];
-        words += (words.isEmpty() ? QString() : QStringLiteral("\n")) + problem_words(problem);
-        wrong = wrong || problem.severity == Severity::error;
-        if (row != nullptr && row->more)
-            more_button_->setChecked(true);
-    };
-    if (refused_)
-        add(*refused_);
-    else
-        std::ranges::for_each(problems_, add);
-    const auto show_in = [&](QLabel* label) {
-        const auto found = said.find(label);
-        label->setVisible(found != said.end());
-        if (found == said.end()) {
-            label->clear();
-            return;
-        }
-        QPalette colour = palette();
-        colour.setColor(QPalette::WindowText,
-                        found->second.second ? colours.error : colours.warning);
-        label->setPalette(colour);
-        label->setText(found->second.first);
-    };
-    for (const Row& row : rows_)
-        show_in(row.problem);
-    show_in(elsewhere_);
 }
 
 void ClusterForm::changeEvent(QEvent* event)

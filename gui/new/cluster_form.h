@@ -49,15 +49,22 @@ private:
         std::string field; // "node.gpus"; empty: racks
         QLineEdit* edit = nullptr;
     };
+    struct ListField {
+        std::string field;
+        QComboBox* box = nullptr;
+    };
 
     void make_main_rows();
     void make_more_rows();
     QComboBox* add_choice(const QString& name, const char* field);
     void add_text(QGridLayout* grid, const std::string& field, const QString& name);
+    void add_list(QGridLayout* grid, const FormField& field, const QString& name);
     void add_row(QGridLayout* grid, const QString& name, const std::string& field, QWidget* widget);
     void fill_choices();
     void fill();
     void take_text(const TextField& text);
+    void take(const std::string& field, const std::string& text);
+    void fill_list(const ListField& list);
     void choose(const std::function<void(ClusterDraft&)>& what);
     void show_problems();
     const Row* row_of(const std::string& pointer) const;
@@ -75,6 +82,7 @@ private:
     QLabel* elsewhere_ = nullptr; // problems of no field
     std::vector<Row> rows_;
     std::vector<TextField> texts_;
+    std::vector<ListField> lists_;
 };
 
 } // namespace trainyard::gui

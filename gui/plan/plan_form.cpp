@@ -1,9 +1,6 @@
 #include "gui/plan/plan_form.h"
 
 #include "gui/model/qt_text.h"
-#include "gui/widgets/theme.h"
-
-#include <fmt/core.h>
 
 #include <QComboBox>
 #include <QDoubleSpinBox>
@@ -19,9 +16,6 @@
 namespace trainyard::gui {
 
 namespace {
-
-// Lists of all that is known are a tool tip.
-constexpr int longest_hint = 100;
 
 // A text of the question and where it stands in it.
 struct PlanText {
@@ -58,6 +52,17 @@ void offer(QComboBox& box, const std::vector<std::string>& choices)
         box.addItem(text_of(one));
     box.setCurrentIndex(-1);
     box.setEditText(text);
+}
+
+// Below a text that says what the window says.
+QLabel* note_label()
+{
+    auto* const label = new QLabel(PlanForm::tr("as in the headline"));
+    label->setObjectName(QStringLiteral("plan/as-in-headline"));
+    label->setAlignment(Qt::AlignRight);
+    label->setEnabled(false); // quiet, in any theme
+    label->hide();
+    return label;
 }
 
 QComboBox* open_box(const QString& name)
@@ -152,7 +157,7 @@ QLabel* PlanForm::problem_label()
 
 PlanForm::Field PlanForm::add_field(const QString& name, QWidget* edit, const QString& help)
 {
-    Field field{new QWidget, new QLabel(name), edit, problem_label()};
+    Field field{new QWidget, new QLabel(name), edit, note_label(), problem_label()};
     edit->setAccessibleName(name);
     edit->setToolTip(help);
     field.name->setToolTip(help);
@@ -164,6 +169,7 @@ PlanForm::Field PlanForm::add_field(const QString& name, QWidget* edit, const QS
     edit->setFixedWidth(fontMetrics().averageCharWidth() * 20);
     row->addWidget(edit);
     box->addLayout(row);
+    box->addWidget(field.note);
     box->addWidget(field.problem);
     column_->addWidget(field.box);
     return field;
@@ -212,8 +218,8 @@ QWidget* PlanForm::make_clusters()
 
 void PlanForm::add_cluster(const AskedCluster& asked)
 {
-    ClusterRow row{new QWidget, open_box(tr("cluster")), new QLineEdit, problem_label(),
-                   problem_label()};
+    ClusterRow row{new QWidget,  open_box(tr("cluster")), new QLineEdit,
+                   note_label(), problem_label(),         problem_label()};
     offer(*row.cluster, choices_.clusters);
     row.cluster->setToolTip(tr("a GPU (h100: as many as are needed), so many of them (256xh100), a "
                                "topology's file, or this: the scenario's cluster"));
@@ -235,6 +241,7 @@ void PlanForm::add_cluster(const AskedCluster& asked)
     line->addWidget(row.price);
     line->addWidget(away);
     column->addLayout(line);
+    column->addWidget(row.note);
     column->addWidget(row.problem);
     column->addWidget(row.price_problem);
     rows_->addWidget(row.box);
@@ -280,6 +287,7 @@ void PlanForm::edited()
     const bool steps_alone = kind() == PlanKind::layouts && texts_.at("/tokens")->text().isEmpty();
     for (const auto& [pointer, field] : fields_)
         field.box->setEnabled(!steps_alone || !needs_tokens(pointer));
+    tell_defaults();
     if (!setting_)
         emit changed();
 }
@@ -311,68 +319,10 @@ void PlanForm::set_question(const PlanQuestion& question)
     for (const AskedCluster& one : question.clusters)
         add_cluster(one);
     if (question.clusters.empty())
-        add_cluster({std::string(own_cluster), {}});
+        add_cluster({std::string(own_cluster), defaults_.price});
     follow_kind();
     setting_ = false;
     edited();
-}
-
-QLabel* PlanForm::place_of(const std::string& pointer)
-{
-    if (const auto field = fields_.find(pointer); field != fields_.end())
-        return field->second.box->isVisibleTo(this) ? field->second.problem : other_problems_;
-    for (std::size_t i = 0; i < clusters_.size(); ++i) {
-        if (pointer == fmt::format("/clusters/{}", i))
-            return clusters_[i].problem;
-        if (pointer == fmt::format("/prices/{}", i))
-            return clusters_[i].price_problem;
-    }
-    return pointer == "/clusters" || pointer == "/prices" ? clusters_problem_ : other_problems_;
-}
-
-// Nothing was typed there yet: that something is lacking is no mistake.
-bool PlanForm::is_empty(const std::string& pointer) const
-{
-    const auto text = texts_.find(pointer);
-    if (text != texts_.end())
-        return text->second->text().isEmpty();
-    for (std::size_t i = 0; i < clusters_.size(); ++i)
-        if (pointer == fmt::format("/clusters/{}", i))
-            return clusters_[i].cluster->currentText().isEmpty();
-    return pointer == "/prices" || pointer == "/clusters";
-}
-
-void PlanForm::say(QLabel* place, const QString& text, bool lacking)
-{
-    const QString before = place->isHidden() ? QString() : place->text() + QStringLiteral("\n");
-    place->setText(before + text);
-    QPalette palette = place->palette();
-    const SignColours colours = sign_colours(this->palette());
-    palette.setColor(QPalette::WindowText, lacking ? colours.quiet : colours.error);
-    place->setPalette(palette);
-    place->show();
-}
-
-void PlanForm::show_problems(const Problems& problems)
-{
-    std::vector<QLabel*> places{other_problems_, clusters_problem_};
-    for (const auto& [pointer, field] : fields_)
-        places.push_back(field.problem);
-    for (const ClusterRow& row : clusters_)
-        places.insert(places.end(), {row.problem, row.price_problem});
-    for (QLabel* const place : places)
-        place->hide();
-    for (const Diagnostic& problem : problems) {
-        QLabel* const place = problem.file.empty() ? place_of(problem.pointer) : other_problems_;
-        QString text = capitalised(problem.message);
-        if (place == other_problems_ && !problem.pointer.empty())
-            text = text_of(problem.pointer) + QStringLiteral(": ") + text_of(problem.message);
-        const QString hint = text_of(problem.hint);
-        if (!hint.isEmpty() && hint.size() <= longest_hint)
-            text += QStringLiteral(" (") + hint + QStringLiteral(")");
-        say(place, text, problem.file.empty() && is_empty(problem.pointer));
-        place->setToolTip(hint);
-    }
 }
 
 void PlanForm::changeEvent(QEvent* event)

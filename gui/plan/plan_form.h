@@ -24,6 +24,9 @@ public:
 
     PlanQuestion question() const;
     void set_question(const PlanQuestion& question);
+    // What the window says of the open scenario: it stands in texts that nobody changed, which say
+    // that it does.
+    void set_defaults(const PlanDefaults& defaults);
     // What lists offer beside what is typed.
     void set_choices(PlanChoices choices);
     // Each below its field; those of no field below all.
@@ -42,12 +45,14 @@ private:
         QWidget* box;
         QLabel* name;
         QWidget* edit;
+        QLabel* note;
         QLabel* problem;
     };
     struct ClusterRow {
         QWidget* box;
         QComboBox* cluster;
         QLineEdit* price;
+        QLabel* note; // of the price
         QLabel* problem;
         QLabel* price_problem;
     };
@@ -61,6 +66,8 @@ private:
     void remove_cluster(const QWidget* row);
     void follow_kind();
     void edited();
+    void tell_defaults();
+    static bool is_own(const ClusterRow& row);
     QLabel* problem_label();
     void say(QLabel* place, const QString& text, bool lacking);
     QLabel* place_of(const std::string& pointer);
@@ -80,6 +87,7 @@ private:
     std::vector<ClusterRow> clusters_;
     QLabel* other_problems_ = nullptr;
     PlanChoices choices_;
+    PlanDefaults defaults_;
     bool setting_ = false;
 };
 

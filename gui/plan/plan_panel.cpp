@@ -1,6 +1,8 @@
 #include "gui/plan/plan_panel.h"
 
+#include "gui/model/headline.h"
 #include "gui/model/qt_text.h"
+#include "gui/model/way_out.h"
 #include "gui/plan/plan_form.h"
 #include "gui/widgets/elided.h"
 #include "gui/widgets/table_part.h"
@@ -46,7 +48,8 @@ void PlanPanel::paint_to(QPainter& painter, const QSize& size)
 
 bool PlanPanel::busy() const
 {
-    return job_.running() || check_task_.busy() || export_task_.busy() || choices_task_.busy();
+    return job_.running() || check_task_.busy() || export_task_.busy() || choices_task_.busy() ||
+           way_out_task_.busy();
 }
 
 void PlanPanel::cancel()
@@ -54,6 +57,7 @@ void PlanPanel::cancel()
     job_.cancel();
     check_task_.cancel();
     export_task_.cancel();
+    way_out_task_.cancel();
 }
 
 void PlanPanel::prepare_picture()
@@ -107,6 +111,16 @@ void PlanPanel::start()
     plan_.reset();
     show_answer();
     job_.start(asked_, workspace_.document().read(), now);
+}
+
+void PlanPanel::follow_price()
+{
+    const Price& price = workspace_.price();
+    const auto typed = [](double count) {
+        return count > 0 ? typed_count(count).toStdString() : std::string();
+    };
+    const std::string hourly = typed(price.per_device_hour);
+    form_->set_defaults({typed(price.tokens), hourly.empty() ? hourly : hourly + "/h"});
 }
 
 bool PlanPanel::checked() const
@@ -171,6 +185,13 @@ void PlanPanel::tell()
     cancel_->setEnabled(!job_.cancelled());
     progress_->setVisible(running);
     const bool old = stale();
+    const bool none = plan_ && plan_->kind == PlanKind::layouts && plan_->entries.empty() && !old;
+    smallest_->setVisible(none && plan_->smallest);
+    if (plan_)
+        smallest_->setText(smallest_offer(plan_->smallest_gpus));
+    // What the scenario is keeps it from running; else only the memory to spare is lacking.
+    nearest_->setVisible(none && has_errors(workspace_.problems()));
+    nearest_->setEnabled(!way_out_task_.busy());
     for (PlanChart* const chart : {first_, second_})
         chart->set_stale(old);
     if (running) {
@@ -178,6 +199,8 @@ void PlanPanel::tell()
         return;
     }
     QString text = plan_ ? note_ : QString();
+    if (way_out_task_.busy())
+        text = tr("Looking for settings that fit ...");
     if (old)
         text = tr("Of an earlier question or scenario: plan again. ") + text;
     else if (plan_ && plan_->interrupted && text.isEmpty())

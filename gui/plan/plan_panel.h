@@ -76,6 +76,9 @@ private:
     QWidget* make_rows();
     void connect_all();
     void follow_question();
+    void follow_price();
+    void find_way_out();
+    void open_smallest();
     void check();
     void take_problems(const Problems& problems);
     void take(const std::shared_ptr<const ShownPlan>& plan);
@@ -111,6 +114,8 @@ private:
     QProgressBar* progress_;
     ElidedLabel* state_;
     QLabel* headline_;
+    QPushButton* smallest_; // where nothing fits: opens the scenario on the cluster that holds it
+    QPushButton* nearest_;  // likewise: settings with which it fits where it is
     QLabel* verdicts_;
     QTabWidget* tabs_;
     QTableView* view_;
@@ -119,6 +124,7 @@ private:
     BackgroundTask check_task_;
     BackgroundTask export_task_;
     BackgroundTask choices_task_;
+    BackgroundTask way_out_task_;
 };
 
 } // namespace trainyard::gui

@@ -1,6 +1,7 @@
 // What becomes of rows that are picked in the planner: opened, pinned, compared, written.
 
 #include "gui/model/qt_text.h"
+#include "gui/model/way_out.h"
 #include "gui/plan/plan_panel.h"
 #include "gui/widgets/elided.h"
 #include "sim/api/plan_export.h"
@@ -8,6 +9,7 @@
 #include "sim/base/field_values.h"
 #include "sim/base/files.h"
 #include "sim/study/problems.h"
+#include "sim/study/session.h"
 
 #include <QFileDialog>
 #include <QKeyEvent>
@@ -31,12 +33,9 @@ const PlanEntry* PlanPanel::usable(std::size_t entry) const
     return known && plan_->entries[entry].scenario ? &plan_->entries[entry] : nullptr;
 }
 
-// As a file beside the open one would have it.
 Json PlanPanel::scenario_of(const PlanEntry& entry) const
 {
-    const std::string& file = const_cast<Workspace&>(workspace_).document().file();
-    const std::string text = scenario_text(entry.scenario->scenario, entry.scenario->base, file);
-    return *parse_json(text, file);
+    return scenario_beside(*entry.scenario, const_cast<Workspace&>(workspace_).document());
 }
 
 void PlanPanel::open(std::size_t entry)
@@ -49,6 +48,34 @@ void PlanPanel::open(std::size_t entry)
     opened_as_ = scenario_of(*one);
     workspace_.document().replace(opened_as_, tr("open %1").arg(one->name));
     tell();
+}
+
+void PlanPanel::open_smallest()
+{
+    if (!plan_ || !plan_->smallest)
+        return;
+    const QString what = smallest_->text();
+    workspace_.document().replace(scenario_beside(*plan_->smallest, workspace_.document()), what);
+}
+
+void PlanPanel::find_way_out()
+{
+    const Checked<ScenarioFile> file = workspace_.document().read();
+    if (!file || way_out_task_.busy())
+        return;
+    const std::shared_ptr<const RunView> run =
+        workspace_.current() && workspace_.run() ? workspace_.run() : std::make_shared<RunView>();
+    nearest_->setEnabled(false);
+    way_out_task_.start([this, run,
+                         file = *file](const WorkControl& work) -> BackgroundTask::Answer {
+        step_back();
+        Session session;
+        return [this, found = nearest_that_fits(*run, file, session, work)] {
+            note_ = found.layout || !found.set.empty() ? take_way_out(workspace_.document(), found)
+                                                       : text_of(found.why_none);
+            tell();
+        };
+    });
 }
 
 void PlanPanel::pin_baseline(std::size_t entry)

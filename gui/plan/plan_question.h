@@ -36,6 +36,14 @@ struct PlanQuestion {
     bool operator==(const PlanQuestion&) const = default;
 };
 
+// What the window says of the open scenario, as texts of a question; empty: nothing.
+struct PlanDefaults {
+    std::string tokens;
+    std::string price; // of its devices
+
+    bool operator==(const PlanDefaults&) const = default;
+};
+
 // Whether the answer hangs on the open scenario.
 bool asks_for_scenario(const PlanQuestion& question);
 

@@ -1,5 +1,6 @@
 // What the planner's screen is made of.
 
+#include "gui/model/way_out.h"
 #include "gui/plan/plan_form.h"
 #include "gui/plan/plan_panel.h"
 #include "gui/widgets/elided.h"
@@ -75,6 +76,7 @@ PlanPanel::PlanPanel(Workspace& workspace, QWidget* parent)
     check_timer_->setSingleShot(true);
     check_timer_->setInterval(check_after_ms);
     connect_all();
+    follow_price();
     show_answer();
     follow_question();
     choices_task_.start([this](const WorkControl&) -> BackgroundTask::Answer {
@@ -137,6 +139,20 @@ QWidget* PlanPanel::make_answer()
     auto* const column = new QVBoxLayout(box);
     column->setContentsMargins(6, 2, 0, 0);
     column->addWidget(headline_);
+    smallest_ = new QPushButton;
+    smallest_->setObjectName(QStringLiteral("plan/smallest"));
+    smallest_->setToolTip(
+        tr("open the scenario on the smallest cluster of its nodes that holds the "
+           "training; it can be undone"));
+    nearest_ = new QPushButton(tr("Nearest that fits"));
+    nearest_->setObjectName(QStringLiteral("plan/nearest"));
+    nearest_->setToolTip(tr("find settings with which the scenario fits on its own cluster, with "
+                            "no memory to spare, and make them; they can be undone"));
+    auto* const ways_out = new QHBoxLayout;
+    ways_out->addWidget(smallest_);
+    ways_out->addWidget(nearest_);
+    ways_out->addStretch(1);
+    column->addLayout(ways_out);
     column->addWidget(both, 1);
     return box;
 }
@@ -172,13 +188,20 @@ void PlanPanel::connect_all()
     connect(check_timer_, &QTimer::timeout, this, &PlanPanel::check);
     connect(start_, &QPushButton::clicked, this, &PlanPanel::start);
     connect(cancel_, &QToolButton::clicked, &job_, &PlanJob::cancel);
+    connect(smallest_, &QPushButton::clicked, this, &PlanPanel::open_smallest);
+    connect(nearest_, &QPushButton::clicked, this, &PlanPanel::find_way_out);
+    connect(&workspace_, &Workspace::priceChanged, this, &PlanPanel::follow_price);
+    connect(&workspace_, &Workspace::problemsChanged, this, &PlanPanel::tell);
+    connect(&way_out_task_, &BackgroundTask::busyChanged, this, &PlanPanel::tell);
+    connect(&way_out_task_, &BackgroundTask::failed, this,
+            [this](const QString& why) { emit told(one_problem(why.toStdString())); });
     connect(&job_, &PlanJob::progressed, this, &PlanPanel::tell);
     connect(&job_, &PlanJob::answered, this, &PlanPanel::take);
     connect(&job_, &PlanJob::refused, this, &PlanPanel::refuse);
     connect(&job_, &PlanJob::failed, this,
             [this](const QString& why) { refuse(one_problem(why.toStdString())); });
     connect(&job_, &PlanJob::busyChanged, this, &PlanPanel::follow_job);
-    for (BackgroundTask* const task : {&check_task_, &export_task_, &choices_task_})
+    for (BackgroundTask* const task : {&check_task_, &export_task_, &choices_task_, &way_out_task_})
         connect(task, &BackgroundTask::busyChanged, this, &Panel::busyChanged);
     connect(&check_task_, &BackgroundTask::failed, this,
             [this](const QString& why) { take_problems(one_problem(why.toStdString())); });

@@ -63,6 +63,8 @@ std::vector<PlanColumn> headings(const SizeColumns& shown)
                            {plan_words("%1/s").arg(shown.unit), of_whole_numbers},
                            {plan_words("MFU [%]"), 3},
                            {plan_words("memory [%]"), 3},
+                           {plan_words("memory from [%]"), 3},
+                           {plan_words("memory to [%]"), 3},
                            {plan_words("per GPU [%]"), 3}});
     if (shown.now)
         out.push_back({plan_words("rate against the scenario [%]"), 3});
@@ -105,6 +107,8 @@ std::vector<PlanCell> size_cells(const CapacityRow& row, const SizeColumns& show
                                           ? hundred * (of.peak_memory / of.capacity)
                                           : not_known;
                            }),
+                           of_step([](Step of) { return share_of_device(of, of.peak.low); }),
+                           of_step([](Step of) { return share_of_device(of, of.peak.high); }),
                            number(row.scaling ? hundred * *row.scaling : not_known)});
     if (shown.now)
         out.push_back(

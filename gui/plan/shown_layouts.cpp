@@ -37,7 +37,9 @@ public:
             {plan_words("to [s]"), 4},
             {tokens ? plan_words("tokens/s") : plan_words("samples/s"), of_whole_numbers},
             {plan_words("MFU [%]"), 3},
-            {plan_words("memory [%]"), 3}};
+            {plan_words("memory [%]"), 3},
+            {plan_words("memory from [%]"), 3},
+            {plan_words("memory to [%]"), 3}};
         if (trained_)
             out.push_back({plan_words("days"), 4});
         if (priced_)
@@ -82,7 +84,9 @@ private:
                                   number(row.step_time.high.value()),
                                   number(row.work_per_s()),
                                   number(per_cent * row.mfu),
-                                  number(per_cent * entry.memory.value_or(unknown))};
+                                  number(per_cent * entry.memory.value_or(unknown)),
+                                  number(share_of_device(row, row.peak.low)),
+                                  number(share_of_device(row, row.peak.high))};
         if (trained_)
             out.push_back(number(entry.days.value_or(unknown)));
         if (priced_)
@@ -159,6 +163,13 @@ bool PlanCell::operator==(const PlanCell& other) const
            (number == other.number || (std::isnan(number) && std::isnan(other.number)));
 }
 
+double share_of_device(const StepFigures& figures, Bytes end)
+{
+    return figures.peak.has_interval() && figures.capacity > Bytes(0)
+               ? per_cent * (end / figures.capacity)
+               : std::numeric_limits<double>::quiet_NaN();
+}
+
 QString training_words(const WholeTraining& training)
 {
     QString out = text_of(wall_text(training.time.mean()));
@@ -183,6 +194,8 @@ ShownPlan shown_layouts(const LayoutAnswer& answer)
         shown.left_out.push_back({one.points, text_of(one.reason)});
     if (report.rows.empty()) {
         shown.headline = text_of(nothing_fits(report));
+        shown.smallest = answer.smallest;
+        shown.smallest_gpus = report.smallest ? report.smallest->gpus : 0;
         return shown;
     }
     shown.headline = headline_of_layouts(report);

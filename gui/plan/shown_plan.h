@@ -56,6 +56,9 @@ struct ShownPlan {
     std::vector<PlanEntry> entries; // best first
     std::vector<PlanLeftOut> left_out;
     bool interrupted = false;
+    // Where nothing fits: the scenario on the smallest cluster of its nodes that holds it.
+    std::optional<PlannedScenario> smallest;
+    int smallest_gpus = 0;
 };
 
 ShownPlan shown_layouts(const LayoutAnswer& answer);
@@ -63,6 +66,9 @@ ShownPlan shown_layouts(const LayoutAnswer& answer);
 // `now`: what the open scenario does in a second; nothing: it is of something else.
 ShownPlan shown_clusters(const CapacityRequest& request, const CapacityAnswer& answer,
                          std::optional<double> now);
+
+// Of an end of the interval of a peak, in per cent of a device's memory; NaN: not known.
+double share_of_device(const StepFigures& figures, Bytes end);
 
 // What both kinds say of a training: days, chance and cost, where they are known.
 QString training_words(const WholeTraining& training);

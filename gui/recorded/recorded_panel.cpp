@@ -149,6 +149,7 @@ QWidget* RecordedPanel::make_start()
            "Chakra. Files packed with gzip need not be unpacked.\n\nWith the scenario of the same "
            "job open, its simulated step lies below the recorded one."));
     auto* const open = new QPushButton(tr("Open &traces ..."));
+    open->setObjectName(QStringLiteral("recorded/open"));
     connect(open, &QPushButton::clicked, this, &RecordedPanel::ask_open);
     auto* const column = new QVBoxLayout(page);
     column->setContentsMargins(30, 20, 30, 20);

@@ -2,7 +2,6 @@
 
 #include "gui/model/qt_text.h"
 #include "gui/widgets/elided.h"
-#include "sim/api/scenarios.h"
 #include "sim/base/parallel.h"
 #include "sim/base/units.h"
 
@@ -39,34 +38,6 @@ QToolButton* line_button(const QString& text, const QString& tip, const QString&
 
 } // namespace
 
-WayOut nearest_that_fits(const RunView& run, const ScenarioFile& file, Session& session,
-                         const WorkControl& work)
-{
-    WayOut out;
-    if (run.outcome != nullptr && run.file->json == file.json) {
-        AdviceOptions options;
-        options.work = work;
-        options.most = 8;
-        const AdviceReport report = advise(*run.outcome, file, session, options);
-        if (!report.best.empty()) {
-            out.set = report.best.front().set;
-            return out;
-        }
-    }
-    LayoutQuestion question;
-    question.top = 1;
-    question.headroom = 0;
-    const Checked<LayoutAnswer> found = plan_layouts(file, question, session, work);
-    work.check(); // what is found on the way is not the nearest
-    if (!found)
-        out.why_none = found.error().front().message;
-    else if (found->planned.empty())
-        out.why_none = nothing_fits(found->report);
-    else
-        out.layout = found->planned.front();
-    return out;
-}
-
 AdviceLine::AdviceLine(Workspace& workspace, QWidget* parent)
     : QWidget(parent),
       workspace_(workspace),
@@ -80,14 +51,19 @@ AdviceLine::AdviceLine(Workspace& workspace, QWidget* parent)
                        tr("find settings with which this runs and fits, and make them; they can "
                           "be undone"),
                        QStringLiteral("advice/fit"))),
-      cancel_(line_button(tr("Cancel"), tr("end the search"), QStringLiteral("advice/cancel"))),
+      more_(line_button({},
+                        tr("open the scenario on the smallest cluster of its nodes that holds the "
+                           "training; it can be undone"),
+                        QStringLiteral("advice/more"))),
+      cancel_(
+          line_button(tr("Cancel"), tr("end the search (Esc)"), QStringLiteral("advice/cancel"))),
       later_(new QTimer(this))
 {
     text_->setObjectName(QStringLiteral("advice/text"));
     auto* const row = new QHBoxLayout(this);
     row->setContentsMargins(0, 0, 0, 0);
     row->addWidget(text_, 1);
-    for (QToolButton* const button : {apply_, ask_, fit_, cancel_})
+    for (QToolButton* const button : {apply_, ask_, more_, fit_, cancel_})
         row->addWidget(button);
     // The figures above do not move when advice comes and goes.
     setFixedHeight(apply_->sizeHint().height());
@@ -97,13 +73,15 @@ AdviceLine::AdviceLine(Workspace& workspace, QWidget* parent)
     connect(apply_, &QToolButton::clicked, this, &AdviceLine::apply);
     connect(ask_, &QToolButton::clicked, this, &AdviceLine::ask);
     connect(fit_, &QToolButton::clicked, this, &AdviceLine::find_way_out);
-    connect(cancel_, &QToolButton::clicked, &task_, &BackgroundTask::cancel);
+    connect(more_, &QToolButton::clicked, this, &AdviceLine::take_more);
+    connect(cancel_, &QToolButton::clicked, this, &AdviceLine::cancel);
     connect(&task_, &BackgroundTask::busyChanged, this, [this] {
         if (!task_.busy() && finding_) { // cancelled, or it failed
             finding_ = false;
             show_offer(Offer::way_out, {});
         }
         show_buttons();
+        emit findingChanged();
     });
     connect(&task_, &BackgroundTask::failed, this,
             [this](const QString& why) { show_offer(offer_, why); });
@@ -220,26 +198,34 @@ void AdviceLine::find_way_out()
 void AdviceLine::take_way_out(const WayOut& found)
 {
     finding_ = false;
-    Document& document = workspace_.document();
-    if (found.layout) {
-        const std::string& file = document.file();
-        document.replace(
-            *parse_json(scenario_text(found.layout->scenario, found.layout->base, file), file),
-            tr("the nearest that fits"));
-        return;
-    }
-    std::vector<Edit> edits;
-    for (const Override& change : found.set)
-        edits.push_back({change.field, change.value});
-    if (edits.empty())
+    if (!found.layout && found.set.empty()) {
+        smallest_ = found.smallest;
+        more_->setText(smallest_offer(found.smallest_gpus));
         show_offer(Offer::way_out, text_of(found.why_none), text_of(found.why_none));
-    else if (const auto refused = document.edit(edits))
-        show_offer(Offer::way_out, text_of(refused->message));
+    } else if (const QString refused = gui::take_way_out(workspace_.document(), found);
+               !refused.isEmpty())
+        show_offer(Offer::way_out, refused);
+}
+
+void AdviceLine::take_more()
+{
+    if (!smallest_)
+        return;
+    const QString step = more_->text();
+    workspace_.document().replace(scenario_beside(*smallest_, workspace_.document()), step);
+}
+
+void AdviceLine::cancel()
+{
+    if (finding_)
+        task_.cancel();
 }
 
 void AdviceLine::show_offer(Offer offer, const QString& text, const QString& tip)
 {
     offer_ = offer;
+    if (offer != Offer::way_out || text.isEmpty())
+        smallest_.reset();
     text_->set_text(text);
     if (!tip.isEmpty())
         text_->setToolTip(tip);
@@ -252,6 +238,7 @@ void AdviceLine::show_buttons()
     apply_->setVisible(offer_ == Offer::advice);
     ask_->setVisible(offer_ == Offer::question && !busy);
     fit_->setVisible(offer_ == Offer::way_out && !busy);
+    more_->setVisible(offer_ == Offer::way_out && !busy && smallest_);
     cancel_->setVisible(finding_ && busy);
 }
 

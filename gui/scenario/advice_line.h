@@ -4,8 +4,8 @@
 // click; of a scenario that does not fit or cannot run, a button that finds one that does.
 
 #include "gui/model/background_task.h"
+#include "gui/model/way_out.h"
 #include "gui/model/workspace.h"
-#include "sim/api/layout_plan.h"
 #include "sim/study/sensitivity/advice.h"
 
 #include <QWidget>
@@ -17,17 +17,6 @@ namespace trainyard::gui {
 
 class ElidedLabel;
 
-// The way out of a scenario that cannot be: settings, or where none of them helps a whole layout.
-struct WayOut {
-    std::vector<Override> set;
-    std::optional<PlannedScenario> layout;
-    std::string why_none; // there is neither
-};
-
-// Of `run`, whose outcome is null where it cannot run. Throws Cancelled.
-WayOut nearest_that_fits(const RunView& run, const ScenarioFile& file, Session& session,
-                         const WorkControl& work);
-
 class AdviceLine : public QWidget {
     Q_OBJECT
 
@@ -36,8 +25,15 @@ public:
     ~AdviceLine() override;
 
     bool busy() const { return task_.busy(); }
+    // A way out, which was asked for; advice comes by itself and keeps no key from the views.
+    bool finding() const { return finding_ && task_.busy(); }
+    // Ends the search for a way out.
+    void cancel();
     // How long a run may have taken that is followed by advice, in milliseconds.
     void set_quick(double limit) { quick_ms_ = limit; }
+
+signals:
+    void findingChanged();
 
 private:
     enum class Offer : std::uint8_t {
@@ -54,6 +50,7 @@ private:
     void apply();
     void find_way_out();
     void take_way_out(const WayOut& found);
+    void take_more();
     void show_offer(Offer offer, const QString& text, const QString& tip = {});
     void show_buttons();
     bool fails() const;
@@ -63,11 +60,13 @@ private:
     QToolButton* apply_;
     QToolButton* ask_;
     QToolButton* fit_;
+    QToolButton* more_; // devices
     QToolButton* cancel_;
     QTimer* later_;
     Json of_; // the scenario that the line is of, and whether it cannot be
     bool failed_ = false;
     Advice advice_;
+    std::optional<PlannedScenario> smallest_; // offered
     Offer offer_ = Offer::none;
     bool finding_ = false; // a way out
     double quick_ms_ = 300;

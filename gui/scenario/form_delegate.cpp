@@ -2,11 +2,14 @@
 
 #include "gui/scenario/form_model.h"
 #include "gui/widgets/theme.h"
-#include "sim/study/inputs.h"
+#include "sim/api/catalogue.h"
+#include "sim/strategy/schedule.h"
 
 #include <QComboBox>
 #include <QLineEdit>
 #include <QSortFilterProxyModel>
+#include <functional>
+#include <map>
 
 namespace trainyard::gui {
 
@@ -25,16 +28,25 @@ FieldPlace place_of(const QModelIndex& index)
     return {qobject_cast<const FormModel*>(index.model()), index};
 }
 
+// Texts that name something that is known by name: read when a list opens.
+const std::map<std::string, std::function<std::vector<std::string>()>>& named_fields()
+{
+    const auto shipped = [](ShippedKind kind) { return [kind] { return shipped_names(kind); }; };
+    static const std::map<std::string, std::function<std::vector<std::string>()>> all{
+        {"model", shipped(ShippedKind::models)},
+        {"topology", shipped(ShippedKind::topologies)},
+        {"profile", shipped(ShippedKind::profiles)},
+        {"software.framework", shipped(ShippedKind::software)},
+        {"strategy.schedule", schedule_names}};
+    return all;
+}
+
 QStringList choices_of(const FormField& field)
 {
     QStringList out;
-    if (field.kind == FieldKind::boolean)
-        return {QStringLiteral("true"), QStringLiteral("false")};
-    std::vector<std::string> names = field.choices;
-    if (field.field == "model")
-        names = shipped_inputs(InputKind::model);
-    else if (field.field == "topology")
-        names = shipped_inputs(InputKind::topology);
+    std::vector<std::string> names = field.values();
+    if (const auto named = named_fields().find(field.field); named != named_fields().end())
+        names = named->second();
     for (const std::string& name : names)
         out << QString::fromStdString(name);
     return out;
@@ -42,7 +54,7 @@ QStringList choices_of(const FormField& field)
 
 bool is_free(const FormField& field)
 {
-    return field.kind == FieldKind::file;
+    return field.kind == FieldKind::file || field.kind == FieldKind::text;
 }
 
 } // namespace

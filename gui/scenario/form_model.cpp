@@ -117,7 +117,8 @@ QString FormModel::problem_with(const QModelIndex& index, const QString& text) c
     if (!node.has_value() || text.isEmpty())
         return {};
     Json changed = document_.json();
-    const auto refused = apply_override(changed, {node.path, text.toStdString()});
+    const auto refused =
+        apply_override(changed, {node.path, node.field->with_unit(text.trimmed().toStdString())});
     if (refused)
         return text_of(refused->message);
     Problems problems;
@@ -301,7 +302,7 @@ QVariant FormModel::cell_text(const Node& node, int column) const
 {
     switch (column) {
     case name_column:
-        return node.entry >= 0 ? tr("number %1").arg(node.entry + 1) : text_of(node.field->name);
+        return node.entry >= 0 ? tr("number %1").arg(node.entry + 1) : text_of(node.field->label());
     case value_column:
         if (node.is_list())
             return entries_text(node);
@@ -378,7 +379,7 @@ bool FormModel::setData(const QModelIndex& index, const QVariant& value, int rol
         return false;
     if (text.empty())
         document_.reset(node.path);
-    else if (document_.set(node.path, text))
+    else if (document_.set(node.path, node.field->with_unit(text)))
         return false;
     return true;
 }

@@ -69,6 +69,7 @@ HeadlineBar::HeadlineBar(Workspace& workspace, QWidget* parent)
       settings_(sized(new ElidedLabel, 0.95, false)),
       chips_(new QHBoxLayout),
       state_(sized(new QLabel, 0.9, false)),
+      advice_(new AdviceLine(workspace)),
       late_(new QTimer(this))
 {
     setObjectName(QStringLiteral("headline"));
@@ -89,7 +90,7 @@ HeadlineBar::HeadlineBar(Workspace& workspace, QWidget* parent)
     state_->setFocusPolicy(Qt::NoFocus);
     state_->setWordWrap(true);
     column->addWidget(state_);
-    column->addWidget(new AdviceLine(workspace_));
+    column->addWidget(advice_);
     setAutoFillBackground(true);
     setBackgroundRole(QPalette::Base); // tells changeEvent, which shows what there is by now
 

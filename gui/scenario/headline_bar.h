@@ -12,6 +12,7 @@ class QTimer;
 
 namespace trainyard::gui {
 
+class AdviceLine;
 class ElidedLabel;
 class HeadlineCard;
 
@@ -20,6 +21,8 @@ class HeadlineBar : public QFrame {
 
 public:
     explicit HeadlineBar(Workspace& workspace, QWidget* parent = nullptr);
+
+    AdviceLine& advice() { return *advice_; }
 
 signals:
     // Where more is told of a figure; without a view: what devices cost.
@@ -50,6 +53,7 @@ private:
     std::vector<StatusChip> shown_chips_;
     std::vector<HeadlineCard*> cards_;
     QLabel* state_;
+    AdviceLine* advice_;
     QTimer* late_; // a run that takes long enough for its absence to be seen
 };
 

@@ -7,6 +7,7 @@
 #include <QMenu>
 #include <QMenuBar>
 #include <QScrollArea>
+#include <QTabBar>
 #include <QTest>
 #include <vector>
 
@@ -169,6 +170,24 @@ bool Clicks::menu(const QString& menu, const QString& entry, Place at)
         return true;
     }
     return fail_at(QStringLiteral("no menu says \"%1\"").arg(menu), at);
+}
+
+bool Clicks::tab(const QString& title, Place at)
+{
+    std::vector<std::pair<QTabBar*, int>> found;
+    for (const QWidget* const window : reachable_windows())
+        for (QTabBar* const bar : window->findChildren<QTabBar*>())
+            for (int i = 0; bar->isVisible() && i < bar->count(); ++i)
+                if (as_read(bar->tabText(i)) == as_read(title) && bar->isTabVisible(i))
+                    found.emplace_back(bar, i);
+    if (found.size() != 1)
+        return fail_at(QStringLiteral("%1 tabs say \"%2\"").arg(found.size()).arg(title), at);
+    const auto [bar, index] = found.front();
+    if (!can_be_used(bar, at))
+        return false;
+    ++count_;
+    QTest::mouseClick(bar, Qt::LeftButton, {}, bar->tabRect(index).center());
+    return true;
 }
 
 bool Clicks::choose(QComboBox* box, const QString& text, Place at)

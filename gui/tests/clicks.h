@@ -24,6 +24,8 @@ public:
     [[nodiscard]] bool click(QWidget* widget, Place at = Place::current());
     /// The entry of a menu of the menu bar: two clicks.
     [[nodiscard]] bool menu(const QString& menu, const QString& entry, Place at = Place::current());
+    /// The tab of that title, also of a view.
+    [[nodiscard]] bool tab(const QString& title, Place at = Place::current());
     /// The line of a list that reads so, or else the only one that begins so.
     [[nodiscard]] bool choose(QComboBox* box, const QString& text, Place at = Place::current());
     /// The row whose first text reads so, or else the only one that begins so.

@@ -20,6 +20,7 @@ private slots:
     void whatDoesNotFitFindsItsWayOut();
     void whatCannotRunFindsItsWayOut();
     void whereNothingFitsThatIsSaid();
+    void whereMoreNodesHoldItTheyAreOffered();
     void aWayOutIsCancelled();
 
 private:
@@ -116,6 +117,27 @@ void TestAdviceLine::whereNothingFitsThatIsSaid()
     QTRY_VERIFY_WITH_TIMEOUT(text().contains(QStringLiteral("No layout fits")), patience_ms);
     QVERIFY(workspace_->document().json() == before);
     QVERIFY(button("advice/fit").isVisible());
+    QVERIFY(!button("advice/more").isVisible()); // nothing joins more such nodes
+}
+
+void TestAdviceLine::whereMoreNodesHoldItTheyAreOffered()
+{
+    Document& document = workspace_->document();
+    QVERIFY(!document.set("model", "llama-3.1-70b"));
+    QVERIFY(!document.set("topology", "pcie-l40s-2x8"));
+    document.reset("strategy.dp");
+    QTRY_VERIFY_WITH_TIMEOUT(button("advice/fit").isVisible(), patience_ms);
+    const Json before = document.json();
+    QTest::mouseClick(&button("advice/fit"), Qt::LeftButton);
+    QTRY_VERIFY_WITH_TIMEOUT(button("advice/more").isVisible(), patience_ms);
+    QVERIFY(button("advice/more").text().startsWith(QStringLiteral("Take ")));
+    QTest::mouseClick(&button("advice/more"), Qt::LeftButton);
+    QVERIFY(!button("advice/more").isVisible());
+    QTRY_VERIFY_WITH_TIMEOUT(workspace_->current() && !has_errors(workspace_->problems()),
+                             patience_ms);
+    QVERIFY(workspace_->run()->summary.fits);
+    workspace_->document().undo_stack().undo();
+    QVERIFY(workspace_->document().json() == before);
 }
 
 void TestAdviceLine::aWayOutIsCancelled()

@@ -27,6 +27,8 @@ private slots:
     void aFigureOfTheNetworkKeepsItsPreset();
     void whatCannotBeIsSaidBesideItsField();
     void aFoldedFieldOpensForItsProblem();
+    void whatCanBeChosenIsAList();
+    void labelsSayTheirUnits();
     void aListedClusterIsDrawnButNotEdited();
     void aVeryLargeClusterIsDrawnFolded();
 
@@ -178,6 +180,42 @@ void TestClusterForm::aFoldedFieldOpensForItsProblem()
     QVERIFY(clicks_.type(text("fabric.rails"), ""));
     QVERIFY(settled());
     QVERIFY(editor_->valid());
+}
+
+void TestClusterForm::whatCanBeChosenIsAList()
+{
+    QVERIFY(clicks_.click("More fields"));
+    QComboBox* const transport = box("fabric.network.transport");
+    QVERIFY(transport != nullptr && box("fabric.network.gpu_direct") != nullptr);
+    QVERIFY(transport->currentText().startsWith("as usual"));
+    QVERIFY(clicks_.choose(transport, "roce"));
+    QVERIFY(settled());
+    QVERIFY(editor_->valid());
+    QCOMPARE(editor_->topology().find("fabric")->find("network")->find("transport")->as_string(),
+             std::string("roce"));
+    QVERIFY(clicks_.choose(box("fabric.network.gpu_direct"), "false"));
+    QVERIFY(settled());
+    QVERIFY(!editor_->topology().find("fabric")->find("network")->find("gpu_direct")->as_bool());
+    QVERIFY(clicks_.choose(transport, "as usual"));
+    QVERIFY(settled());
+    QVERIFY(editor_->topology().find("fabric")->find("network")->find("transport") == nullptr);
+}
+
+void TestClusterForm::labelsSayTheirUnits()
+{
+    const auto label = [&](const QWidget* field) {
+        for (const auto* const one : field->parentWidget()->findChildren<QLabel*>())
+            if (one->buddy() == field)
+                return one->text();
+        return QString();
+    };
+    QVERIFY2(label(text("node.nic_rate")).endsWith("[GB/s]"),
+             qPrintable(label(text("node.nic_rate"))));
+    QCOMPARE(label(text("nodes")), QString("N&umber of nodes"));
+    QVERIFY(clicks_.type(text("node.nic_rate"), "25"));
+    QVERIFY(settled());
+    QVERIFY(editor_->valid());
+    QCOMPARE(summary().network.nic_rate, Bandwidth(25e9));
 }
 
 void TestClusterForm::aListedClusterIsDrawnButNotEdited()

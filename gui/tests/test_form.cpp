@@ -6,6 +6,7 @@
 #include "gui/tests/window_test.h"
 #include "gui/widgets/elided.h"
 
+#include <QComboBox>
 #include <QLineEdit>
 #include <QSignalSpy>
 #include <QSlider>
@@ -33,6 +34,7 @@ private slots:
     void aKeyThatNobodyKnowsIsShownAndRemoved();
     void helpsOfAnyLengthMoveNothing();
     void theNextStepOfASliderIsForeseen();
+    void whatIsKnownByNameIsAList();
 
 private:
     bool settled()
@@ -297,6 +299,21 @@ void TestForm::theNextStepOfASliderIsForeseen()
     workspace_->document().set("training.micro_batch", "1");
     QCOMPARE(workspace_->lookahead().busy(), false); // what is asked for comes first
     QVERIFY(settled());
+}
+
+void TestForm::whatIsKnownByNameIsAList()
+{
+    const auto list = [&](const char* pointer) -> QComboBox* {
+        if (auto* const open = tree().viewport()->findChild<QComboBox*>())
+            QTest::keyClick(open, Qt::Key_Escape);
+        panel_->go_to(pointer);
+        return tree().viewport()->findChild<QComboBox*>();
+    };
+    for (const char* const pointer : {"/strategy/schedule", "/profile", "/software/framework"}) {
+        QComboBox* const box = list(pointer);
+        QVERIFY2(box != nullptr && box->count() > 5, pointer);
+    }
+    QVERIFY(list("/description") == nullptr); // any text
 }
 
 TRAINYARD_WINDOW_TEST(TestForm, QApplication)

@@ -20,6 +20,7 @@ private slots:
     void theFormHasEveryFieldOfTheTables();
     void theFormIsASoundModel();
     void aWrongTextIsToldWhileTyping();
+    void aLabelSaysTheUnitOfPlainNumbers();
     void problemsStandBesideTheirFields();
     void perturbationsAreAddedAndRemoved();
     void ofAVeryLongListTheFormHasTheFirst();
@@ -65,9 +66,33 @@ void TestFormModel::aWrongTextIsToldWhileTyping()
     QVERIFY(form.problem_with(tp, "0").contains("1"));
     QVERIFY(!form.problem_with(tp, "eight").isEmpty());
     const QModelIndex bucket = form.index_of("strategy.bucket_cap");
-    QVERIFY(!form.problem_with(bucket, "25").isEmpty()); // no unit
+    QVERIFY(!form.problem_with(bucket, "25 s").isEmpty()); // another unit
+    QVERIFY(form.problem_with(bucket, "25").isEmpty());    // in the label's
     QVERIFY(form.problem_with(bucket, "25 MB").isEmpty());
     QCOMPARE(document.undo_stack().count(), 0);
+}
+
+void TestFormModel::aLabelSaysTheUnitOfPlainNumbers()
+{
+    Document document;
+    document.open(eight);
+    FormModel form(document);
+    const QModelIndex bucket = form.index_of("strategy.bucket_cap");
+    QCOMPARE(bucket.data().toString(), QString("bucket_cap [MiB]"));
+    QCOMPARE(form.index_of("strategy.tp").data().toString(), QString("tp"));
+    const QModelIndex value = bucket.siblingAtColumn(FormModel::value_column);
+    QVERIFY(form.setData(value, "40", Qt::EditRole));
+    QCOMPARE(document.find("strategy.bucket_cap")->as_string(), std::string("40 MiB"));
+    QVERIFY(form.setData(value, "1 GiB", Qt::EditRole));
+    QCOMPARE(document.find("strategy.bucket_cap")->as_string(), std::string("1 GiB"));
+    // No quantity of the form is without one.
+    const auto check = [](const auto& self, const FormField& field) -> void {
+        if (field.kind == FieldKind::quantity)
+            QVERIFY2(!field.unit().empty(), field.field.c_str());
+        for (const FormField& inner : field.fields)
+            self(self, inner);
+    };
+    check(check, scenario_form());
 }
 
 void TestFormModel::problemsStandBesideTheirFields()

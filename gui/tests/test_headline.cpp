@@ -13,6 +13,8 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
+#include <QToolButton>
+#include <algorithm>
 
 using namespace trainyard;
 using namespace trainyard::gui;
@@ -31,6 +33,10 @@ private slots:
     void theTrainingHasAPrice();
     void tokensThatAreNoneAreTold();
     void whatIsUsualIsToldOfDenseModels();
+    void theMemoryHasAnIntervalAndAnEvidence();
+    void whatFitsByItsValueAloneIsDoubted();
+    void devicesThatAreIdleAreTold();
+    void escapeEndsTheSearchForAWayOut();
 
 private:
     std::vector<HeadlineCard*> cards()
@@ -200,6 +206,77 @@ void TestHeadline::whatIsUsualIsToldOfDenseModels()
     QVERIFY(cards()[2]->item().interval.contains(QStringLiteral("usual")));
     open("scenarios/mixtral-8x7b-ep8-h100-64.json");
     QVERIFY(!cards()[2]->item().interval.contains(QStringLiteral("usual")));
+}
+
+void TestHeadline::theMemoryHasAnIntervalAndAnEvidence()
+{
+    open("scenarios/llama3-70b-h100-64.json");
+    const Summary& summary = window_->workspace().run()->summary;
+    QVERIFY(summary.peak.low < summary.peak_memory && summary.peak_memory < summary.peak.high);
+    const HeadlineItem& memory = cards()[3]->item();
+    for (const Bytes end : {summary.peak.low, summary.peak.high})
+        QVERIFY(memory.interval.contains(QString::fromStdString(to_display(end))));
+    QVERIFY(memory.explanation.contains(QString::fromStdString(summary.peak.basis)));
+    QVERIFY(memory.explanation.contains(QStringLiteral("Evidence: ")));
+}
+
+void TestHeadline::whatFitsByItsValueAloneIsDoubted()
+{
+    open(eight);
+    RunView run = *window_->workspace().run();
+    const auto chip = [&] {
+        const std::vector<StatusChip> all = chips_of(run);
+        return all.back();
+    };
+    run.summary.peak = {Bytes(70'000'000'000), Bytes(60'000'000'000),
+                        Bytes(79'000'000'000), 0.9,
+                        Grade::published,      "runs"};
+    run.summary.peak_memory = Bytes(70'000'000'000);
+    run.summary.capacity = Bytes(80'000'000'000);
+    QVERIFY(headline_of(run, nullptr, {})[3].interval.endsWith(QStringLiteral("; fits 80.0 GB")));
+    QVERIFY(!chip().text.contains(QStringLiteral("memory")));
+    run.summary.capacity = Bytes(75'000'000'000);
+    QVERIFY(headline_of(run, nullptr, {})[3].interval.endsWith(
+        QStringLiteral("; probably fits 75.0 GB")));
+    QVERIFY(!headline_of(run, nullptr, {})[3].impossible);
+    QCOMPARE(chip().text, QStringLiteral("memory: probably fits"));
+    run.summary.capacity = Bytes(65'000'000'000);
+    run.summary.fits = false;
+    QVERIFY(headline_of(run, nullptr, {})[3].interval.endsWith(
+        QStringLiteral("; probably does not fit 65.0 GB")));
+    QVERIFY(headline_of(run, nullptr, {})[3].impossible);
+    run.summary.capacity = Bytes(50'000'000'000);
+    QVERIFY(headline_of(run, nullptr, {})[3].interval.endsWith(
+        QStringLiteral("; does not fit 50.0 GB")));
+}
+
+void TestHeadline::devicesThatAreIdleAreTold()
+{
+    open(eight);
+    QVERIFY(!window_->workspace().document().set("strategy.dp", "4"));
+    QVERIFY(settled());
+    QVERIFY(words().join('\n').contains(QStringLiteral(" on 4 of 8 x ")));
+    const Problems& problems = window_->workspace().problems();
+    QVERIFY(std::ranges::any_of(problems, [](const Diagnostic& one) {
+        return one.pointer == "/strategy/dp" && one.severity == Severity::warning &&
+               one.message.find("4 of the 8 devices") != std::string::npos;
+    }));
+}
+
+void TestHeadline::escapeEndsTheSearchForAWayOut()
+{
+    open(eight);
+    QVERIFY(!window_->workspace().document().set("model", "llama-3.1-405b"));
+    QVERIFY(settled());
+    auto* const fit = window_->findChild<QToolButton*>("advice/fit");
+    QTRY_VERIFY_WITH_TIMEOUT(fit->isVisible(), patience_ms);
+    const Json before = window_->workspace().document().json();
+    QTest::mouseClick(fit, Qt::LeftButton);
+    QVERIFY(window_->findChild<QToolButton*>("advice/cancel")->isVisible());
+    QTest::keyClick(window_.get(), Qt::Key_Escape);
+    QVERIFY(!window_->findChild<QToolButton*>("advice/cancel")->isVisible());
+    QVERIFY(fit->isVisible());
+    QVERIFY(window_->workspace().document().json() == before);
 }
 
 TRAINYARD_WINDOW_TEST(TestHeadline, QApplication)

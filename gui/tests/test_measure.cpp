@@ -4,6 +4,7 @@
 #include "calibrate/measure/run/journal.h"
 #include "gui/calibration/curve_plot.h"
 #include "gui/tests/calibration_fixture.h"
+#include "gui/tests/clicks.h"
 #include "gui/tests/file_answers.h"
 #include "sim/base/files.h"
 
@@ -91,6 +92,7 @@ private:
                path("ready.jsonl") + "'\n" + "while [ ! -e '" + path("go") +
                "' ]; do sleep 0.05; done\n";
     }
+    test::Clicks clicks_;
     MeasureForm& form() { return panel().form(); }
     QPushButton* button(const QString& text)
     {
@@ -141,7 +143,7 @@ void TestMeasure::pointsArriveWhileItMeasures()
     show_form(program(grows(8)));
     QVERIFY2(form().note().contains(QStringLiteral("no GPU is here")), qPrintable(form().note()));
     without_kernels();
-    QTest::mouseClick(button(QStringLiteral("Measure here")), Qt::LeftButton);
+    QVERIFY(clicks_.click("Measure here"));
     QVERIFY(form().running());
     QTRY_VERIFY_WITH_TIMEOUT(panel().curve().curve() != nullptr, patience_ms);
     QCOMPARE(panel().curve().curve()->origin, Origin::growing);
@@ -164,9 +166,9 @@ void TestMeasure::stoppingKeepsWhatWasMeasured()
     forget_files();
     show_form(program(grows(5)));
     without_kernels();
-    QTest::mouseClick(button(QStringLiteral("Measure here")), Qt::LeftButton);
+    QVERIFY(clicks_.click("Measure here"));
     QTRY_COMPARE_WITH_TIMEOUT(points(), std::size_t{5}, patience_ms);
-    QTest::mouseClick(button(QStringLiteral("Stop")), Qt::LeftButton);
+    QVERIFY(clicks_.click("Stop"));
     QTRY_VERIFY_WITH_TIMEOUT(!form().running(), patience_ms);
     QTRY_COMPARE_WITH_TIMEOUT(panel().calibration().files().size(), std::size_t{1}, patience_ms);
     QVERIFY(settled());
@@ -180,7 +182,7 @@ void TestMeasure::whatTheProgramComplainsOfIsAProblem()
     show_form(program("echo 'error: rank 1 ended early' >&2\necho '      start again' >&2\n"
                       "exit 5\n"));
     without_kernels();
-    QTest::mouseClick(button(QStringLiteral("Measure here")), Qt::LeftButton);
+    QVERIFY(clicks_.click("Measure here"));
     QTRY_VERIFY_WITH_TIMEOUT(has_errors(window_->refused()), patience_ms);
     const Diagnostic& told = window_->refused().front();
     QVERIFY(told.message.find("rank 1 ended early") != std::string::npos);
@@ -254,7 +256,7 @@ void TestMeasure::theMachineIsMeasuredWithTheRealProgram()
     field<QLineEdit>(QStringLiteral("Largest size of collectives"))
         ->setText(QStringLiteral("64 KiB"));
     field<QSpinBox>(QStringLiteral("Ranks"))->setValue(2);
-    QTest::mouseClick(button(QStringLiteral("Measure here")), Qt::LeftButton);
+    QVERIFY(clicks_.click("Measure here"));
     QVERIFY(form().running());
     QTRY_VERIFY_WITH_TIMEOUT(panel().curve().curve() != nullptr, patience_ms); // live
     QTRY_VERIFY_WITH_TIMEOUT(!form().running(), patience_ms);

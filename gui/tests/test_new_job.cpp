@@ -10,6 +10,7 @@
 #include "gui/tests/window_fixture.h"
 
 #include <QCommandLinkButton>
+#include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QSignalSpy>
@@ -170,6 +171,11 @@ void TestNewJob::escapeEndsASearchAndKeepsThePage()
 
 void TestNewJob::theStartPageLeadsToItsTasks()
 {
+    // It names all that can be dropped on it.
+    const QString opens = window_->findChild<QLabel*>("start/opens")->text();
+    for (const char* const kind : {"scenario", "topology", "profile", "nccl-tests", "Megatron-LM",
+                                   "traces", "Nsight Systems"})
+        QVERIFY2(opens.contains(QLatin1String(kind)), kind);
     test::Clicks clicks;
     QVERIFY(clicks.click("Plan a cluster"));
     QVERIFY(page().isVisible());

@@ -25,6 +25,7 @@ private slots:
     void aRowIsPinnedAndCompared();
     void theMenuOffersWhatCanBeDone();
     void rowsAreWrittenAsScenariosAndSettings();
+    void priceAndTokensOfTheWindowStandInTheForm();
 };
 
 void TestPlanPanel::theBestLayoutIsFoundAndOpenedAsOneChange()
@@ -163,6 +164,40 @@ void TestPlanPanel::rowsAreWrittenAsScenariosAndSettings()
     QSignalSpy told(panel_.get(), &PlanPanel::told);
     panel_->export_to(0, std::nullopt, folder.filePath("none/best.json").toStdString());
     QTRY_COMPARE_WITH_TIMEOUT(told.count(), 1, patience_ms);
+}
+
+void TestPlanPanel::priceAndTokensOfTheWindowStandInTheForm()
+{
+    const auto notes = [&] {
+        int count = 0;
+        for (const QLabel* const one : panel_->findChildren<QLabel*>("plan/as-in-headline"))
+            count += one->isVisible() ? 1 : 0;
+        return count;
+    };
+    QCOMPARE(notes(), 0);
+    workspace_->set_price({2.5, "USD", 2.5e12});
+    QCOMPARE(part<QLineEdit>("plan/price").text(), QString("2.5/h"));
+    QCOMPARE(part<QLineEdit>("plan/tokens").text(), QString("2.5T"));
+    QCOMPARE(notes(), 2);
+    // A text of one's own stays, and says that it is.
+    type("plan/price", "3/h");
+    QCOMPARE(notes(), 1);
+    workspace_->set_price({4, "USD", 2e12});
+    QCOMPARE(part<QLineEdit>("plan/price").text(), QString("3/h"));
+    QCOMPARE(part<QLineEdit>("plan/tokens").text(), QString("2T"));
+    type("plan/tokens", ""); // a step alone
+    workspace_->set_price({4, "USD", 3e12});
+    QVERIFY(part<QLineEdit>("plan/tokens").text().isEmpty());
+    type("plan/tokens", "20B");
+    // The price of the scenario's devices is no other cluster's.
+    auto& kind = part<QComboBox>("plan/kind");
+    kind.setFocus();
+    QTest::keyClick(&kind, Qt::Key_Down);
+    QCOMPARE(part<QLineEdit>("plan/cluster/0").text(), QString("this"));
+    QCOMPARE(part<QLineEdit>("plan/price/0").text(), QString("4/h"));
+    QCOMPARE(notes(), 1);
+    type("plan/cluster/0", "16xa100");
+    QCOMPARE(notes(), 0);
 }
 
 TRAINYARD_WINDOW_TEST(TestPlanPanel, QApplication)

@@ -3,6 +3,7 @@
 #include "gui/tests/plan_fixture.h"
 
 #include <QComboBox>
+#include <QDoubleSpinBox>
 #include <QSignalSpy>
 #include <QToolButton>
 
@@ -20,6 +21,8 @@ private slots:
     void anotherScenarioMakesTheAnswerOld();
     void anotherQuestionMakesTheAnswerOld();
     void nothingFitsIsSaid();
+    void whereNothingFitsMoreNodesAreAClick();
+    void whereTheScenarioDoesNotFitTheNearestIsAClick();
     void aWrongScenarioIsSaid();
     void nothingIsLookedAtOutOfSight();
     void clustersAreAddedAndTakenOut();
@@ -159,6 +162,46 @@ void TestPlanWork::nothingFitsIsSaid()
     QVERIFY(part<QLabel>("plan/headline").text().contains(QStringLiteral("No layout fits")));
     panel_->open(0); // there is none
     QVERIFY(!panel_->stale());
+    QVERIFY(part<QPushButton>("plan/nearest").isVisible());
+    QVERIFY(!part<QPushButton>("plan/smallest").isVisible()); // nothing joins more such nodes
+}
+
+void TestPlanWork::whereNothingFitsMoreNodesAreAClick()
+{
+    Document& document = workspace_->document();
+    QVERIFY(!document.set("model", "llama-3.1-70b"));
+    QVERIFY(!document.set("topology", "pcie-l40s-2x8"));
+    document.reset("strategy.dp");
+    plan();
+    QVERIFY(panel_->plan()->entries.empty());
+    auto& more = part<QPushButton>("plan/smallest");
+    QVERIFY(more.isVisible());
+    QCOMPARE(more.text(), QStringLiteral("Take %1 GPUs").arg(panel_->plan()->smallest_gpus));
+    const Json before = workspace_->document().json();
+    const int gpus = panel_->plan()->smallest_gpus;
+    QTest::mouseClick(&more, Qt::LeftButton);
+    QTRY_VERIFY_WITH_TIMEOUT(workspace_->current(), patience_ms);
+    QVERIFY(workspace_->run()->summary.fits);
+    QCOMPARE(workspace_->run()->summary.gpus + workspace_->run()->summary.idle_gpus, gpus);
+    QVERIFY(!more.isVisible()); // of the scenario before
+    workspace_->document().undo_stack().undo();
+    QVERIFY(workspace_->document().json() == before);
+}
+
+void TestPlanWork::whereTheScenarioDoesNotFitTheNearestIsAClick()
+{
+    QVERIFY(!workspace_->document().set("training.global_batch", "512"));
+    QVERIFY(!workspace_->document().set("training.micro_batch", "128"));
+    QTRY_VERIFY_WITH_TIMEOUT(has_errors(workspace_->problems()), patience_ms);
+    part<QDoubleSpinBox>("plan/headroom").setValue(99); // no layout leaves so much
+    plan();
+    QVERIFY(panel_->plan()->entries.empty());
+    QVERIFY(part<QPushButton>("plan/nearest").isVisible());
+    QTest::mouseClick(&part<QPushButton>("plan/nearest"), Qt::LeftButton);
+    QVERIFY(panel_->busy()); // so that Escape ends it
+    QTRY_VERIFY_WITH_TIMEOUT(workspace_->current() && !has_errors(workspace_->problems()),
+                             patience_ms);
+    QVERIFY(workspace_->run()->summary.fits);
 }
 
 void TestPlanWork::aWrongScenarioIsSaid()

@@ -22,6 +22,7 @@ private slots:
     void theLayoutKeepsProblemsClosed();
     void aSliderSaysWhyItsValueCannotBe();
     void manyProblemsAreCutShort();
+    void problemsQuoteWhatTheFormSaysNow();
 };
 
 void TestProblems::problemsOpenWithTheFirstError()
@@ -121,6 +122,22 @@ void TestProblems::manyProblemsAreCutShort()
     QCOMPARE(view.count_of(Severity::error), 200'000); // they are counted all the same
     QVERIFY(view.count() < 100);
     QVERIFY(view.item(view.count() - 1)->text().contains(QStringLiteral("more")));
+}
+
+// Not the line of the file, which says something else.
+void TestProblems::problemsQuoteWhatTheFormSaysNow()
+{
+    open(eight);
+    QVERIFY(!window_->workspace().document().set("strategy.zero", "7"));
+    QVERIFY(settled());
+    const auto* const view = window_->findChild<ProblemsView*>();
+    const QString text = view->item(0)->text();
+    QVERIFY2(text.contains(QStringLiteral("strategy.zero = 7")), qPrintable(text));
+    QVERIFY2(!text.contains(QStringLiteral("\"zero\": 3")), qPrintable(text));
+    // Of another file it is the line there.
+    ProblemsView other;
+    other.set_problems({{eight, 6, "/strategy/zero", "wrong", "", Severity::error}});
+    QVERIFY(other.item(0)->text().contains(QStringLiteral("\"zero\": 3")));
 }
 
 TRAINYARD_WINDOW_TEST(TestProblems, QApplication)

@@ -2,6 +2,7 @@
 
 #include "gui/recorded/recorded_panel.h"
 #include "gui/recorded/recorded_rows.h"
+#include "gui/tests/clicks.h"
 #include "gui/tests/file_answers.h"
 #include "gui/tests/window_fixture.h"
 #include "sim/base/files.h"
@@ -11,8 +12,6 @@
 #include <QDropEvent>
 #include <QLabel>
 #include <QMimeData>
-#include <QPushButton>
-#include <QTabBar>
 #include <QTableView>
 #include <fstream>
 
@@ -287,31 +286,19 @@ void TestRecorded::aSessionFindsItsTraces()
 void TestRecorded::fromATraceToASideBySideByMouseAndKeyboard()
 {
     open_job();
-    int clicks = 0;
-    const auto click = [&](QWidget* widget, const QPoint& at) {
-        ++clicks;
-        QTest::mouseClick(widget, Qt::LeftButton, {}, at);
-    };
-    for (QTabBar* const bar : window_->findChildren<QTabBar*>())
-        for (int tab = 0; tab < bar->count(); ++tab)
-            if (bar->isVisible() && bar->tabText(tab) == panel().title())
-                click(bar, bar->tabRect(tab).center());
+    test::Clicks clicks;
+    QVERIFY(clicks.tab(panel().title()));
     QVERIFY(panel().in_sight());
-    QPushButton* button = nullptr;
-    for (QPushButton* const one : panel().findChildren<QPushButton*>())
-        if (one->isVisible())
-            button = one;
-    QVERIFY(button != nullptr);
     const QDir here = QDir::current();
     const test::TypesIntoFileDialog answer(
         QStringLiteral("\"%1\" \"%2\"")
             .arg(here.absoluteFilePath(QString::fromStdString(trace_folder + "rank0.json")),
                  here.absoluteFilePath(QString::fromStdString(trace_folder + "rank1.json"))));
-    click(button, button->rect().center());
+    QVERIFY(clicks.click(panel().findChild<QWidget*>("recorded/open")));
     QVERIFY(answer.answered());
     QVERIFY(settled());
     QVERIFY(view().sides.has_value());
-    QCOMPARE(clicks, 2);
+    QCOMPARE(clicks.count(), 2);
     // An operation is pinned by a click and told; a row of the table is reached by its tab.
     TimelineCanvas& canvas = panel().canvas();
     std::uint32_t kernel = nothing;

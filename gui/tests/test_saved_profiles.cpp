@@ -2,6 +2,7 @@
 
 #include "gui/calibration/ask_machine.h"
 #include "gui/tests/calibration_fixture.h"
+#include "gui/tests/clicks.h"
 #include "gui/tests/file_answers.h"
 #include "sim/base/files.h"
 
@@ -12,7 +13,6 @@
 #include <QPushButton>
 #include <QSpinBox>
 #include <QTimer>
-#include <QToolBar>
 #include <QTreeView>
 
 using namespace trainyard;
@@ -93,6 +93,7 @@ void TestSavedProfiles::theDeviceIsAskedForAndNoneProposed()
     int before = 0;
     bool could = true;
     bool can = false;
+    test::Clicks clicks;
     const auto answer = [&] {
         auto* const dialog = qobject_cast<QDialog*>(QApplication::activeModalWidget());
         auto* const devices = dialog->findChild<QComboBox*>();
@@ -100,14 +101,15 @@ void TestSavedProfiles::theDeviceIsAskedForAndNoneProposed()
             dialog->findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Ok);
         before = devices->currentIndex();
         could = ok->isEnabled();
-        devices->setCurrentText(QStringLiteral("GB200"));
+        QVERIFY(clicks.choose(devices, "GB200"));
         can = ok->isEnabled();
-        ok->click();
+        QVERIFY(clicks.click("OK"));
     };
     QTimer::singleShot(0, answer);
     QCOMPARE(ask_machine(window_.get(), {true, false})->device, std::string("GB200"));
     QCOMPARE(before, -1);
     QVERIFY(!could && can);
+    QCOMPARE(clicks.count(), 2);
     QTimer::singleShot(0,
                        [] { qobject_cast<QDialog*>(QApplication::activeModalWidget())->reject(); });
     QVERIFY(!ask_machine(window_.get(), {true, false}));
@@ -138,22 +140,23 @@ void TestSavedProfiles::aProfileOfAnotherDeviceIsRefused()
 void TestSavedProfiles::theNetworkIsAskedForWhereSeveralNodesWereMeasured()
 {
     bool could = true;
+    test::Clicks clicks;
     const auto answer = [&] {
         auto* const dialog = qobject_cast<QDialog*>(QApplication::activeModalWidget());
         QVERIFY(dialog->findChild<QComboBox*>(QStringLiteral("device")) == nullptr); // is known
         auto* const rate = dialog->findChild<QLineEdit*>();
         for (QLineEdit* const line : dialog->findChildren<QLineEdit*>())
             if (line->accessibleName() == QStringLiteral("Line rate of a NIC")) {
-                line->setText(QStringLiteral("fast"));
+                QVERIFY(clicks.type(line, "fast"));
                 could = dialog->findChild<QDialogButtonBox*>()
                             ->button(QDialogButtonBox::Ok)
                             ->isEnabled();
-                line->setText(QStringLiteral("400 Gb/s"));
+                QVERIFY(clicks.type(line, "400 Gb/s"));
             }
         QVERIFY(rate != nullptr);
         for (QSpinBox* const box : dialog->findChildren<QSpinBox*>())
-            box->setValue(8);
-        dialog->findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Ok)->click();
+            QVERIFY(clicks.type(box, "8"));
+        QVERIFY(clicks.click("OK"));
     };
     QTimer::singleShot(0, answer);
     const std::optional<FitRequest> said = ask_machine(window_.get(), {false, true});
@@ -168,17 +171,7 @@ void TestSavedProfiles::theNetworkIsAskedForWhereSeveralNodesWereMeasured()
 void TestSavedProfiles::fromALogToAProfileInUseByMouseAndKeyboard()
 {
     open(eight);
-    int clicks = 0;
-    const auto click = [&](const QString& text) {
-        auto* const tools = panel().findChild<QToolBar*>();
-        for (QAction* const action : tools->actions())
-            if (action->text() == text && action->isEnabled()) {
-                QWidget* const button = tools->widgetForAction(action);
-                QVERIFY(button->isVisible());
-                ++clicks;
-                QTest::mouseClick(button, Qt::LeftButton);
-            }
-    };
+    test::Clicks clicks;
     const test::TypesIntoFileDialog log(
         QDir::current().absoluteFilePath(QString::fromStdString(test::reduce_log)));
     QTest::keyClick(window_.get(), Qt::Key_O, Qt::ControlModifier);
@@ -186,13 +179,13 @@ void TestSavedProfiles::fromALogToAProfileInUseByMouseAndKeyboard()
     QVERIFY(settled());
     QVERIFY(panel().in_sight());
     const test::TypesIntoFileDialog profile(folder_.filePath("chosen.json"));
-    click(QStringLiteral("Save profile ..."));
+    QVERIFY(clicks.click("Save profile ..."));
     QVERIFY(profile.answered());
     QVERIFY(settled());
-    click(QStringLiteral("Use in scenario"));
+    QVERIFY(clicks.click("Use in scenario"));
     QVERIFY(settled());
     QCOMPARE(window_->workspace().run()->outcome->cost->profile().name, std::string("chosen"));
-    QCOMPARE(clicks, 2);
+    QCOMPARE(clicks.count(), 2);
 }
 
 void TestSavedProfiles::theLogOfFitsIsKeptInTheSession()
@@ -226,9 +219,8 @@ void TestSavedProfiles::curvesAlikeLieOverEachOther()
     QVERIFY(plot().others().empty());
     QVERIFY(!plot().series().line_rate.empty());
     const std::size_t alone = panel().curve().table().rows.size();
-    for (QAction* const action : panel().findChild<QToolBar*>()->actions())
-        if (action->text() == QStringLiteral("All alike"))
-            action->trigger();
+    test::Clicks clicks;
+    QVERIFY(clicks.click("All alike"));
     QCOMPARE(plot().others().size(), std::size_t{1});
     QVERIFY(panel().curve().table().rows.size() > alone);
     QCOMPARE(panel().curve().table().columns.front(), QStringLiteral("curve"));

@@ -5,6 +5,7 @@
 #include <QEvent>
 #include <algorithm>
 #include <span>
+#include <utility>
 
 namespace trainyard::gui {
 
@@ -12,6 +13,20 @@ namespace {
 
 // Of each kind: each quotes its line of a file.
 constexpr std::size_t most_shown = 50;
+
+// In the command line's words; with `quote` in place of a line of its file.
+QString text_of_problem(Diagnostic problem, const QString& quote)
+{
+    if (quote.isEmpty())
+        return QString::fromStdString(trainyard::render(problem)).trimmed();
+    problem.line = 0;
+    const std::string hint = std::exchange(problem.hint, {});
+    QString out = QString::fromStdString(trainyard::render(problem)).trimmed() +
+                  QStringLiteral("\n      ") + quote;
+    if (!hint.empty())
+        out += QStringLiteral("\n      ") + QString::fromStdString(hint);
+    return out;
+}
 
 } // namespace
 
@@ -30,9 +45,13 @@ ProblemsView::ProblemsView(QWidget* parent) : QListWidget(parent)
     show_all();
 }
 
-void ProblemsView::set_problems(const Problems& problems)
+void ProblemsView::set_problems(const Problems& problems, const Quote& quote)
 {
     scenario_ = problems;
+    quotes_.clear();
+    for (const Diagnostic& problem :
+         std::span(problems).first(std::min(problems.size(), most_shown)))
+        quotes_.push_back(quote ? quote(problem) : QString());
     show_all();
     emit counted();
 }
@@ -63,9 +82,10 @@ void ProblemsView::show_all()
     const SignColours colours = sign_colours(palette());
     for (const Problems* list : {&tried_, &scenario_}) {
         const std::size_t shown = std::min(list->size(), most_shown);
-        for (const Diagnostic& problem : std::span(*list).first(shown)) {
-            const std::string text = trainyard::render(problem);
-            auto* const item = new QListWidgetItem(QString::fromStdString(text).trimmed(), this);
+        for (std::size_t i = 0; i < shown; ++i) {
+            const Diagnostic& problem = (*list)[i];
+            const QString quote = list == &scenario_ ? quotes_[i] : QString();
+            auto* const item = new QListWidgetItem(text_of_problem(problem, quote), this);
             item->setData(Qt::UserRole, QString::fromStdString(problem.pointer));
             item->setForeground(problem.severity == Severity::error ? colours.error
                                                                     : colours.warning);

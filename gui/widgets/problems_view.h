@@ -5,6 +5,8 @@
 #include "sim/base/diagnostic.h"
 
 #include <QListWidget>
+#include <functional>
+#include <vector>
 
 namespace trainyard::gui {
 
@@ -14,8 +16,12 @@ class ProblemsView : public QListWidget {
 public:
     explicit ProblemsView(QWidget* parent = nullptr);
 
+    // What stands now where a problem is, in place of the line of a file, which may be older;
+    // empty: that line.
+    using Quote = std::function<QString(const Diagnostic&)>;
+
     // Of the scenario: replaces those shown before.
-    void set_problems(const Problems& problems);
+    void set_problems(const Problems& problems, const Quote& quote = {});
     // Of something that was tried (a file that cannot be read): on top, until the next.
     void add(const Problems& problems);
 
@@ -34,6 +40,7 @@ private:
 
     Problems tried_;
     Problems scenario_;
+    std::vector<QString> quotes_; // of the first of `scenario_`
 };
 
 } // namespace trainyard::gui

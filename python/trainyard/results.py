@@ -121,6 +121,17 @@ class Result:
         return int(self._data["memory_bytes"]["peak"])
 
     @property
+    def peak_memory_interval(self) -> tuple[int, int]:
+        """The 90 % interval of peak_memory, bytes."""
+        low, high = self._data["peak_memory_interval_bytes"]
+        return int(low), int(high)
+
+    @property
+    def memory_fit(self) -> str:
+        """How surely it fits: fits, probably fits, probably does not fit, does not fit."""
+        return str(self._data["memory_fit"])
+
+    @property
     def memory_capacity(self) -> int:
         """Bytes that a device has."""
         return int(self._data["memory_bytes"]["capacity"])

@@ -141,65 +141,64 @@ Problems repeated_prices(const std::vector<std::string>& prices)
 Checked<std::vector<Objective>> objectives_of(const CapacityQuestion& question)
 {
     constexpr std::size_t most = 3;
+    const auto refused = [](std::string why, std::string hint) {
+        return tl::unexpected(placed(one_problem(std::move(why), std::move(hint)), "/objectives"));
+    };
     std::vector<Objective> out;
     for (const std::string& name : question.objectives) {
         const std::optional<Objective> objective = from_name<Objective>(name);
         if (!objective)
-            return tl::unexpected(
-                one_problem(fmt::format("--objectives: \"{}\" is nothing clusters differ in", name),
-                            suggestion(name, FieldValue<Objective>::names())));
+            return refused(fmt::format("\"{}\" is nothing clusters differ in", name),
+                           suggestion(name, FieldValue<Objective>::names()));
         if (std::ranges::find(out, *objective) != out.end())
-            return tl::unexpected(
-                one_problem(fmt::format("--objectives: {} is given twice", name), "each one once"));
+            return refused(fmt::format("{} is given twice", name), "each one once");
         out.push_back(*objective);
     }
     if (out.size() == 1 || out.size() > most)
-        return tl::unexpected(one_problem(
-            fmt::format("--objectives: {} of them make no front that can be shown", out.size()),
-            "two or three"));
+        return refused(fmt::format("{} of them make no front that can be shown", out.size()),
+                       "two or three");
     return out;
 }
 
-// Options that say something of a training, where it is only asked for steps.
-Problems goalless_options(const CapacityQuestion& question)
+constexpr std::string_view learned_hint = "with tokens, how much is to be learned";
+
+// What says something of a training, where it is only asked for steps.
+Problems goalless(const CapacityQuestion& question)
 {
-    Problems problems;
-    const auto say = [&](const char* option, bool given) {
+    QuestionReader reader;
+    const auto say = [&](std::string_view field, bool given) {
         if (given)
-            problems.push_back({option, 0, "", "says nothing of steps",
-                                "with --tokens, how much is to be learned", Severity::error});
+            reader.add(field, "says nothing of steps", std::string(learned_hint));
     };
-    say("--price", !question.prices.empty());
-    say("--mtbf", !question.mtbf.empty());
-    say("--checkpoint", !question.checkpoint.empty());
-    say("--assume", !question.assumptions.empty());
-    say("--objectives", !question.objectives.empty());
-    return problems;
+    say("/prices", !question.prices.empty());
+    say("/mtbf", !question.mtbf.empty());
+    say("/checkpoint", !question.checkpoint.empty());
+    say("/assumptions", !question.assumptions.empty());
+    say("/objectives", !question.objectives.empty());
+    return reader.take();
 }
 
 } // namespace
 
-Problems unused_options(const CapacityQuestion& question)
+Problems unused_fields(const CapacityQuestion& question)
 {
-    Problems problems;
-    const auto say = [&](const char* option, bool given, const char* hint) {
+    QuestionReader reader;
+    const auto say = [&](std::string_view field, bool given, std::string_view hint) {
         if (given)
-            problems.push_back({option, 0, "", "says nothing of a step", hint, Severity::error});
+            reader.add(field, "says nothing of a step", std::string(hint));
     };
     const bool nothing_learned = question.tokens.empty() && question.assumptions.empty();
-    const char* const tokens = "with --tokens, how much is to be learned";
-    say("--price", !question.prices.empty() && nothing_learned, tokens);
-    for (const std::string& price : question.prices)
-        if (price.find('=') != std::string::npos)
-            problems.push_back({fmt::format("--price {}", price), 0, "",
-                                "a scenario's devices need no name", "--price 2.5/h",
-                                Severity::error});
-    say("--mtbf", !question.mtbf.empty() && nothing_learned, tokens);
-    say("--checkpoint", !question.checkpoint.empty() && nothing_learned, tokens);
-    say("--batch", !question.batch.empty(), "--set training.global_batch=N, or --grid");
-    say("--objectives", !question.objectives.empty(), "--front for one cluster's layouts");
-    say("--sequence-length", question.sequence_length > 0, "--set training.sequence_length=N");
-    return problems;
+    say("/prices", !question.prices.empty() && nothing_learned, learned_hint);
+    for (std::size_t i = 0; i < question.prices.size(); ++i)
+        if (question.prices[i].find('=') != std::string::npos)
+            reader.add(price_field(i), "a scenario's devices need no name", "2.5/h");
+    say("/mtbf", !question.mtbf.empty() && nothing_learned, learned_hint);
+    say("/checkpoint", !question.checkpoint.empty() && nothing_learned, learned_hint);
+    say("/batch", !question.batch.empty(), "training.global_batch of the scenario, or an axis");
+    say("/objectives", !question.objectives.empty(), "the front of one cluster's layouts");
+    say("/sequence_length", question.sequence_length > 0,
+        "training.sequence_length of the scenario");
+    return reader.take();
 }
 
 Checked<WholeTrainingRequest> training_request(const CapacityQuestion& question)
@@ -288,13 +287,13 @@ Checked<CapacityRequest> capacity_request(const CapacityQuestion& question,
     request.guide = reader.read<GpuRange>("/guide", question.guide, parse_gpu_range);
     request.batch = reader.read<TokenRange>("/batch", question.batch, parse_token_range);
     if (scenario && !question.model.empty())
-        reader.add("/model", "the scenario has a model already", "--set model=NAME");
+        reader.add("/model", "the scenario has a model already", "change its field model");
     if (scenario && question.sequence_length > 0)
         reader.add("/sequence_length", "the scenario has its own",
-                   "--set training.sequence_length=N");
+                   "change its field training.sequence_length");
     append(problems, reader.take());
     if (problems.empty() && !request.has_goal() && (request.scaling || request.guide))
-        problems = goalless_options(question);
+        problems = goalless(question);
     if (Checked<std::vector<Objective>> objectives = objectives_of(question); objectives)
         request.objectives = std::move(*objectives);
     else

@@ -41,8 +41,8 @@ struct CapacityQuestion {
     }
 };
 
-// What says something of a training that nobody asks for.
-Problems unused_options(const CapacityQuestion& question);
+// Fields that say something of a training that nobody asks for.
+Problems unused_fields(const CapacityQuestion& question);
 
 // What of the question a training hangs on.
 Checked<WholeTrainingRequest> training_request(const CapacityQuestion& question);

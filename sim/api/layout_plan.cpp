@@ -199,8 +199,12 @@ Checked<LayoutAnswer> plan_layouts(const LayoutTask& task, const std::vector<Swe
         layout_report(task, axes, result, false, session, task.request.work);
     if (!report)
         return tl::unexpected(std::move(report.error()));
+    std::optional<PlannedScenario> smallest;
+    if (report->smallest)
+        smallest = {fmt::format("{}", report->smallest->gpus), report->smallest->scenario,
+                    task.asked.base};
     return LayoutAnswer{std::move(*report), planned_layouts(result, task.base),
-                        planned_front(result, task.base)};
+                        planned_front(result, task.base), std::move(smallest)};
 }
 
 Checked<LayoutAnswer> plan_layouts(const ScenarioFile& file, const LayoutQuestion& question,

@@ -54,8 +54,9 @@ std::vector<PlannedScenario> planned_front(const SearchResult& result, const Sea
 
 struct LayoutAnswer {
     PlanReport report;
-    std::vector<PlannedScenario> planned; // by row
-    std::vector<PlannedScenario> front;   // by row of the front
+    std::vector<PlannedScenario> planned;    // by row
+    std::vector<PlannedScenario> front;      // by row of the front
+    std::optional<PlannedScenario> smallest; // the report's, where no layout fits
 };
 
 // The best of a search under way, for people.

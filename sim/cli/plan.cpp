@@ -267,7 +267,7 @@ int run_context(const PlanCommand& command, bool alone)
                                   "for a choice of them",
                                   "--set training.sequence_length=N"),
                       "nothing was run.", exit_usage);
-    Problems problems = unused_options(capacity);
+    Problems problems = as_options(unused_fields(capacity), capacity);
     if (!capacity.within.empty() && capacity.tokens.empty() && capacity.assumptions.empty())
         append(problems, one_problem("--within says nothing of a step",
                                      "with --tokens, how much is to be learned"));
@@ -294,8 +294,8 @@ int run_plan(const PlanCommand& command)
         return alone && !command.search.is_used()
                    ? plan_size(command)
                    : refuse(one_cluster_alone(), "nothing was run.", exit_usage);
-    if (const Problems problems = unused_options(command.capacity); !problems.empty())
-        return refuse(problems, "nothing was run.");
+    if (const Problems problems = unused_fields(command.capacity); !problems.empty())
+        return refuse(as_options(problems, command.capacity), "nothing was run.");
     if (alone)
         return lead_plan(command, nullptr);
     Ranks ranks(*launched);

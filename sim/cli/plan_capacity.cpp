@@ -79,6 +79,8 @@ std::vector<GivenOption> given_options(const CapacityQuestion& question)
         {"/sequence_length", "--sequence-length", fmt::format("{}", question.sequence_length)},
         {"/scaling", "--scaling", question.scaling},
         {"/guide", "--guide", question.guide},
+        {"/objectives", "--objectives", fmt::format("{}", fmt::join(question.objectives, ","))},
+        {"/assumptions", "--assume", question.assumptions},
         {"/clusters", "--on", ""},
         {"/prices", "--price", ""}};
     for (std::size_t i = 0; i < question.clusters.size(); ++i)

@@ -69,13 +69,15 @@ Problems write_intervals(const ValidateCommand& command, const ValidationReport&
                          const LeftOutErrors& left_out)
 {
     const std::vector<JudgedRun> runs = judged_runs(report.records);
-    const std::optional<StepErrors> errors = calibrated(runs, left_out, shipped_step_errors());
+    std::optional<StepErrors> errors = calibrated(runs, left_out, shipped_step_errors());
     if (!errors)
         return {{command.intervals, 0, "",
                  fmt::format("{} runs are too few: intervals need runs of 9 groups (publication, "
                              "GPU, model and number format) at least",
                              runs.size()),
                  "give all files of records", Severity::error}};
+    errors->memory = calibrated_peaks(judged_peaks(report.records))
+                         .value_or(shipped_step_errors().memory); // too few measured it
     write_file(command.intervals, to_text(to_json(*errors)) + "\n");
     print_talk(fmt::format("wrote {}\n", command.intervals));
     return {};

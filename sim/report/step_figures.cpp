@@ -86,6 +86,7 @@ public:
     {
         add("gpus", &Of::gpus, in_sweep_files | in_window, count, lower,
             {.title = "devices", .window = {"devices", "devices"}});
+        add("idle_gpus", &Of::idle_gpus, in_result | in_sweep_files, count);
         add_step();
         add_shares();
         add_verdicts();
@@ -182,6 +183,31 @@ void FigureTable::add_shares()
          .heading = "memory",
          .window = {"memory", "memory"}});
     add("device_memory_bytes", &Of::capacity, in_sweep_files | in_window, bytes);
+    const auto end = [](Bytes PeakPrediction::*which) {
+        return [which](const Of& of) {
+            return of.peak.has_interval() ? std::optional((of.peak.*which).value()) : std::nullopt;
+        };
+    };
+    const auto interval = [](const Of& of) {
+        return of.peak.has_interval()
+                   ? std::optional(Json::Array{of.peak.low.value(), of.peak.high.value()})
+                   : std::nullopt;
+    };
+    const auto fit = [](const Of& of) { return of.memory_fit(); };
+    const auto held = [](const Of& of) {
+        return of.peak.has_interval() ? std::optional(of.peak.share) : std::nullopt;
+    };
+    const auto grade = [](const Of& of) { return of.peak.grade; };
+    const auto basis = [](const Of& of) { return of.peak.basis; };
+    add("peak_memory_interval_bytes", interval, in_json | in_sweep_json);
+    add("peak_memory_low_bytes", end(&PeakPrediction::low), in_csv | in_sweep_csv | in_window,
+        bytes);
+    add("peak_memory_high_bytes", end(&PeakPrediction::high), in_csv | in_sweep_csv | in_window,
+        bytes);
+    add("peak_memory_interval_share", held, in_result | in_sweep_files);
+    add("memory_fit", fit, in_result | in_sweep_files);
+    add("memory_grade", grade, in_result | in_sweep_files);
+    add("memory_basis", basis, in_result | in_sweep_files);
     const auto may_pass_all = [](const Of&) { return std::string(" (may pass 100 %)"); };
     group_ = FigureGroup::losses;
     add("communication_exposed_fraction", &Of::communication_exposed_fraction,
@@ -295,8 +321,10 @@ StepFigures step_figures(const Outcome& outcome)
 {
     StepFigures figures;
     figures.gpus = outcome.job.world();
+    figures.idle_gpus = std::max(0, outcome.cluster_devices - figures.gpus);
     figures.step_time = outcome.step_time;
     figures.peak_memory = outcome.memory.peak();
+    figures.peak = outcome.peak_memory;
     figures.capacity = outcome.memory.capacity;
     figures.fits = outcome.memory.fits();
     add_throughput(figures, outcome);

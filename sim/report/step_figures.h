@@ -14,6 +14,7 @@ enum class WorkUnit : std::uint8_t { tokens, samples }; // that a model's work i
 
 struct StepFigures {
     int gpus = 0;
+    int idle_gpus = 0; // of the cluster's, that the job does not use
     Prediction step_time;
     double tokens_per_s = 0; // 0 for models without tokens
     double samples_per_s = 0;
@@ -25,6 +26,7 @@ struct StepFigures {
     bool on_cpus = false;
     bool has_usual_mfu = false; // a dense transformer in 16 bit on GPUs: others have no such range
     Bytes peak_memory;
+    PeakPrediction peak; // of it
     Bytes capacity;
     bool fits = true;
     // Times of a rank's transfers, overlapped or not, over the step: above 1 where several move
@@ -43,6 +45,13 @@ struct StepFigures {
     double work_per_s() const { return tokens_per_s > 0 ? tokens_per_s : samples_per_s; }
     double tokens_per_s_per_gpu() const { return tokens_per_s / gpus; }
     double samples_per_s_per_gpu() const { return samples_per_s / gpus; }
+    // Of a peak without an interval what the value alone says.
+    MemoryFit memory_fit() const
+    {
+        return peak.has_interval() ? fit_of(peak, capacity)
+               : fits              ? MemoryFit::fits
+                                   : MemoryFit::does_not;
+    }
     std::string_view device_word() const { return on_cpus ? "device" : "GPU"; }
 
     bool operator==(const StepFigures&) const = default;

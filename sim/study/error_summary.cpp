@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <set>
 
 namespace trainyard {
 
@@ -94,15 +95,17 @@ std::vector<ErrorSummary> by_class(const Verdicts& verdicts)
 std::vector<MemoryErrors> memory_errors(const std::vector<RecordVerdict>& verdicts)
 {
     std::map<std::string, MemoryErrors> by_class;
-    MemoryErrors all{.name = "all"};
+    MemoryErrors all;
+    all.name = "all";
     for (const RecordVerdict& verdict : verdicts) {
-        if (!verdict.allocated_error || !verdict.reserved_error)
+        if (!verdict.peak_error())
             continue;
         MemoryErrors& of_class = by_class[verdict.architecture + " " + verdict.strategy];
         for (MemoryErrors* errors : {&of_class, &all}) {
-            ++errors->records;
-            errors->allocated += std::abs(*verdict.allocated_error);
-            errors->reserved += std::abs(*verdict.reserved_error);
+            if (verdict.allocated_error)
+                errors->allocated.add(*verdict.allocated_error);
+            if (verdict.reserved_error)
+                errors->reserved.add(*verdict.reserved_error);
         }
     }
     std::vector<MemoryErrors> out;
@@ -110,36 +113,60 @@ std::vector<MemoryErrors> memory_errors(const std::vector<RecordVerdict>& verdic
         errors.name = name;
         out.push_back(errors);
     }
-    if (all.records > 0)
+    if (!out.empty())
         out.push_back(all);
-    for (MemoryErrors& errors : out) {
-        errors.allocated /= static_cast<double>(errors.records);
-        errors.reserved /= static_cast<double>(errors.records);
+    return out;
+}
+
+bool is_judged(const RecordVerdict& verdict)
+{
+    return is_scored(verdict) && verdict.shipped_constants;
+}
+
+bool is_peak_judged(const RecordVerdict& verdict)
+{
+    return is_judged(verdict) && verdict.peak_error() && verdict.peak->has_interval();
+}
+
+// `judged`: of which `runs` are. `width`: of the predicted interval, high / low.
+std::vector<IntervalSummary> summaries_of(std::span<const JudgedRun> runs,
+                                          const std::vector<RecordVerdict>& verdicts,
+                                          bool (*judged)(const RecordVerdict&),
+                                          bool (RecordVerdict::*covered)() const,
+                                          double (*width)(const RecordVerdict&))
+{
+    std::vector<IntervalSummary> out;
+    for (const ClassCoverage& groups : coverage_of(runs)) {
+        IntervalSummary summary{.groups = groups};
+        std::vector<double> widths;
+        for (const RecordVerdict& verdict : verdicts) {
+            if (!judged(verdict) || verdict.predicted->traits.model_class != groups.model_class)
+                continue;
+            summary.covered += (verdict.*covered)() ? 1.0 / groups.runs : 0;
+            widths.push_back(width(verdict));
+        }
+        std::ranges::sort(widths);
+        summary.width = widths.empty() ? 1 : quantile(widths, 0.5);
+        out.push_back(summary);
     }
     return out;
 }
 
-std::vector<IntervalSummary> interval_summaries(const std::vector<RecordVerdict>& verdicts)
+double step_width(const RecordVerdict& verdict)
 {
-    const std::vector<JudgedRun> runs = judged_runs(verdicts);
-    if (runs.empty())
-        return {};
-    std::vector<IntervalSummary> out;
-    for (const ClassCoverage& groups : coverage_of(as_left_out(runs, {}, shipped_step_errors()))) {
-        IntervalSummary summary{.groups = groups};
-        std::vector<double> widths;
-        for (const RecordVerdict& verdict : verdicts) {
-            if (!is_scored(verdict) || !verdict.shipped_constants ||
-                verdict.predicted->traits.model_class != groups.model_class)
-                continue;
-            summary.covered += verdict.covered() ? 1.0 / groups.runs : 0;
-            widths.push_back(verdict.predicted->high / verdict.predicted->low);
-        }
-        std::ranges::sort(widths);
-        summary.width = quantile(widths, 0.5);
-        out.push_back(summary);
-    }
-    return out;
+    return verdict.predicted->high / verdict.predicted->low;
+}
+
+double peak_width(const RecordVerdict& verdict)
+{
+    return verdict.peak->high / verdict.peak->low;
+}
+
+JudgedRun judged_run(const RecordVerdict& verdict, double error)
+{
+    const JobTraits& traits = verdict.predicted->traits;
+    return {traits, verdict.id, verdict.source, std::log1p(error),
+            group_of(verdict.source, traits)};
 }
 
 } // namespace
@@ -148,12 +175,23 @@ std::vector<JudgedRun> judged_runs(std::span<const RecordVerdict> verdicts)
 {
     std::vector<JudgedRun> out;
     for (const RecordVerdict& verdict : verdicts)
-        if (is_scored(verdict) && verdict.shipped_constants) {
-            const JobTraits& traits = verdict.predicted->traits;
-            out.push_back({traits, verdict.id, verdict.source, std::log1p(verdict.error()),
-                           group_of(verdict.source, traits)});
-        }
+        if (is_judged(verdict))
+            out.push_back(judged_run(verdict, verdict.error()));
     return out;
+}
+
+std::vector<JudgedRun> judged_peaks(std::span<const RecordVerdict> verdicts)
+{
+    std::vector<JudgedRun> out;
+    for (const RecordVerdict& verdict : verdicts)
+        if (is_judged(verdict) && verdict.peak_error())
+            out.push_back(judged_run(verdict, *verdict.peak_error()));
+    return out;
+}
+
+void MeanError::add(double error)
+{
+    mean += (std::abs(error) - mean) / static_cast<double>(++records);
 }
 
 double RecordVerdict::error() const
@@ -168,8 +206,32 @@ bool RecordVerdict::covered() const
     return predicted->low <= *measured && *measured <= predicted->high;
 }
 
+bool RecordVerdict::peak_covered() const
+{
+    assert(peak && peak_error());
+    // The interval is of what the device holds, the error of what was counted of it.
+    const double measured = 1 / (1 + *peak_error()); // of the value
+    return peak->low / peak->value <= measured && measured <= peak->high / peak->value;
+}
+
+namespace {
+
+// What one run of a publication was held in, its others were.
+void leave_out_other_formats(std::vector<RecordVerdict>& verdicts)
+{
+    std::set<std::string> sources;
+    for (const RecordVerdict& verdict : verdicts)
+        if (verdict.holds_less)
+            sources.insert(verdict.source);
+    for (RecordVerdict& verdict : verdicts)
+        verdict.memory_counts = !sources.contains(verdict.source);
+}
+
+} // namespace
+
 ValidationReport summarized(std::vector<RecordVerdict> verdicts)
 {
+    leave_out_other_formats(verdicts);
     ValidationReport report;
     report.records = std::move(verdicts);
     Verdicts all;
@@ -187,8 +249,12 @@ ValidationReport summarized(std::vector<RecordVerdict> verdicts)
     report.by_source = grouped(all, source_name);
     report.by_gpu = grouped(all, [](const RecordVerdict& v) { return v.gpu; });
     report.by_class = by_class(all);
-    report.intervals = interval_summaries(report.records);
+    report.intervals =
+        summaries_of(as_left_out(judged_runs(report.records), {}, shipped_step_errors()),
+                     report.records, is_judged, &RecordVerdict::covered, step_width);
     report.memory = memory_errors(report.records);
+    report.peaks = summaries_of(judged_peaks(report.records), report.records, is_peak_judged,
+                                &RecordVerdict::peak_covered, peak_width);
     report.choice = choice_regret(report.records);
     report.mean_of_sources = mean_of_sources(shipped);
     report.dense_mean_of_sources = mean_of_sources(dense);

@@ -29,12 +29,14 @@ struct Outcome {
     Job job;
     std::shared_ptr<const Topology> topology;
     std::shared_ptr<const Topology> sound; // the same without perturbations
+    int cluster_devices = 0;               // of all of it, also what the job leaves idle
     std::shared_ptr<const CostModel> cost;
     std::shared_ptr<const Plan> plan;
     std::shared_ptr<const Binding> binding;
     BindOptions bound; // how
     std::shared_ptr<const StepResult> result;
     MemoryEstimate memory;
+    PeakPrediction peak_memory; // of `memory`
     Prediction step_time;
     EngineReport engine;
     std::uint64_t input_hash = 0; // of scenario, model, topology and profile together

@@ -95,4 +95,18 @@ Problems placement_notes(const Job& job, const Topology& topology)
     return notes;
 }
 
+Problems idle_devices_note(const Job& job, int devices)
+{
+    const int idle = devices - job.world();
+    if (idle <= 0)
+        return {};
+    const bool by_domain = job.strategy.gpus_per_domain > 0;
+    return {{"", 0, by_domain ? "/strategy/gpus_per_domain" : "/strategy/dp",
+             fmt::format("{} of the {} devices of the topology {} idle", idle, devices,
+                         idle == 1 ? "is" : "are"),
+             by_domain ? "0 uses all, where the sizes of groups divide them"
+                       : "leave dp out to use all, where tp x cp x pp divides them",
+             Severity::warning}};
+}
+
 } // namespace trainyard

@@ -20,4 +20,7 @@ Problems placement_misfits(const Strategy& strategy, const Topology& cluster);
 // Requires a device for each rank.
 Problems placement_notes(const Job& job, const Topology& topology);
 
+// A warning where the job leaves some of the cluster's `devices` idle.
+Problems idle_devices_note(const Job& job, int devices);
+
 } // namespace trainyard

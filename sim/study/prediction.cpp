@@ -22,12 +22,14 @@ struct Novelty {
     bool device = false;
 };
 
-Novelty novelty_of(const JobTraits& job, const StepErrors& errors)
+Novelty novelty_of(const JobTraits& job, const std::vector<SeenJobs>& all, const Widening& widening)
 {
     Novelty out;
-    const SeenJobs* const seen = errors.seen_of(job.model_class);
+    const SeenJobs* const seen = seen_of(all, job.model_class);
     if (seen == nullptr)
         return out;
+    if (seen->devices.empty())
+        out.names.emplace_back(plural_of(job.model_class));
     double more = 0;
     const auto add = [&](std::string name, double factor) {
         out.names.push_back(std::move(name));
@@ -38,14 +40,14 @@ Novelty novelty_of(const JobTraits& job, const StepErrors& errors)
     };
     out.device = is_new(seen->devices, job.device);
     if (out.device)
-        add(job.device, errors.widening.device);
+        add(job.device, widening.device);
     if (is_new(seen->precisions, job.precision))
-        add(job.precision, errors.widening.precision);
+        add(job.precision, widening.precision);
     if (is_new(seen->software, job.software))
-        add(job.software, errors.widening.software);
+        add(job.software, widening.software);
     if (seen->largest > 0 && job.devices > seen->largest)
         add(fmt::format("more than {} devices", seen->largest),
-            std::pow(errors.widening.doubling,
+            std::pow(widening.doubling,
                      std::log2(static_cast<double>(job.devices) / seen->largest)));
     out.factor = std::sqrt(1 + more);
     return out;
@@ -68,12 +70,14 @@ std::string name_of(const ErrorClass& of)
     return out;
 }
 
-std::string basis_of(const ErrorClass& of, const Novelty& novelty)
+// `wider`: than those of jobs that were measured.
+std::string basis_of(const ErrorClass& of, const Novelty& novelty, bool wider)
 {
     std::string out = fmt::format("{}: {} of {}, each left out", name_of(of),
                                   counted(of.runs, "run"), counted(of.groups, "group"));
     if (!novelty.names.empty())
-        out += fmt::format("; not among them, so wider: {}", fmt::join(novelty.names, ", "));
+        out += fmt::format("; not among them{}: {}", wider ? ", so wider" : "",
+                           fmt::join(novelty.names, ", "));
     return out;
 }
 
@@ -136,12 +140,13 @@ double normal_probability(double deviations)
 Prediction predict_step_time(Seconds value, const Evidence& evidence, const StepErrors& errors)
 {
     const ErrorClass& of = errors.class_for(evidence.traits);
-    const Novelty novelty = novelty_of(evidence.traits, errors);
+    const Novelty novelty = novelty_of(evidence.traits, errors.seen, errors.widening);
     const double unknown = novelty.device ? evidence.constants : 0;
     const double low = -std::hypot(novelty.factor * of.low, unknown);
     const double high = std::hypot(novelty.factor * of.high, unknown);
     if (!evidence.own)
-        return with_errors(value, evidence, low, high, basis_of(of, novelty));
+        return with_errors(value, evidence, low, high,
+                           basis_of(of, novelty, novelty.factor > 1 || unknown > 0));
     const auto usual = std::ranges::find(errors.own_steps, evidence.traits.model_class,
                                          &OwnStepClass::model_class);
     const double left = evidence.own->half                ? *evidence.own->half
@@ -150,6 +155,44 @@ Prediction predict_step_time(Seconds value, const Evidence& evidence, const Step
     return with_errors(value, evidence, std::max(low, -left), std::min(high, left),
                        fmt::format("{} of your own, of jobs like this one",
                                    counted(evidence.own->steps, "measured step")));
+}
+
+PeakPrediction predict_peak(Bytes value, const JobTraits& job, const PeakErrors& errors)
+{
+    PeakPrediction out{.value = value, .low = value, .high = value, .basis = {}};
+    const ErrorClass* const of = class_for(errors.classes, job);
+    if (of == nullptr)
+        return out;
+    const Novelty novelty = novelty_of(job, errors.seen, errors.widening);
+    const auto scaled = [&](double error) {
+        const double bytes = static_cast<double>(value.value()) * std::exp(novelty.factor * error);
+        return Bytes(static_cast<std::uint64_t>(bytes));
+    };
+    out.low = scaled(-of->high);
+    out.high = scaled(-of->low);
+    out.share = errors.share;
+    const SeenJobs* const seen = seen_of(errors.seen, job.model_class);
+    if (seen != nullptr && !seen->devices.empty())
+        out.grade = novelty.names.empty() ? Grade::published : Grade::extrapolated;
+    out.basis = basis_of(*of, novelty, novelty.factor > 1);
+    return out;
+}
+
+template <>
+std::vector<EnumName<MemoryFit>> enum_names<MemoryFit>()
+{
+    using enum MemoryFit;
+    return {{fits, "fits"},
+            {probably_fits, "probably fits"},
+            {probably_not, "probably does not fit"},
+            {does_not, "does not fit"}};
+}
+
+MemoryFit fit_of(const PeakPrediction& peak, Bytes capacity)
+{
+    if (peak.value <= capacity)
+        return peak.high <= capacity ? MemoryFit::fits : MemoryFit::probably_fits;
+    return peak.low <= capacity ? MemoryFit::probably_not : MemoryFit::does_not;
 }
 
 RatioPrediction predict_ratio(const Prediction& a, const Prediction& b, const StepErrors& errors)

@@ -1,6 +1,6 @@
 #pragma once
 
-// How far a step time, or the ratio of two, can be off.
+// How far a step time, the ratio of two, or a peak of memory can be off.
 
 #include "sim/base/vocabulary.h"
 #include "sim/study/accuracy/step_errors.h"
@@ -48,6 +48,40 @@ struct Evidence {
 // causes), narrower after own steps.
 Prediction predict_step_time(Seconds value, const Evidence& evidence,
                              const StepErrors& errors = shipped_step_errors());
+
+// What the fullest device holds at its peak, with an interval: the value where nothing measured is
+// known.
+struct PeakPrediction {
+    Bytes value;
+    Bytes low;
+    Bytes high;
+    double share = interval_share; // that the interval holds
+    // Published: runs of such models, on that GPU, in that format and with that software were
+    // measured; extrapolated: of such models, but not these; datasheet: none of such models.
+    Grade grade = Grade::datasheet;
+    std::string basis; // where the interval comes from; empty: there is none
+
+    bool has_interval() const { return !basis.empty(); }
+    bool operator==(const PeakPrediction&) const = default;
+};
+
+// As predict_step_time, of errors of measured peaks. What has no measured run like it widens the
+// interval where leaving such runs out says by how much; it is named in any case.
+PeakPrediction predict_peak(Bytes value, const JobTraits& job,
+                            const PeakErrors& errors = shipped_step_errors().memory);
+
+// Whether a peak has room, and how surely.
+enum class MemoryFit : std::uint8_t {
+    fits,          // up to the interval's end
+    probably_fits, // but not up to its end
+    probably_not,  // but at its beginning
+    does_not
+};
+
+template <>
+std::vector<EnumName<MemoryFit>> enum_names<MemoryFit>();
+
+MemoryFit fit_of(const PeakPrediction& peak, Bytes capacity);
 
 // Step times of two jobs against one another.
 struct RatioPrediction {

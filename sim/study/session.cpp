@@ -140,6 +140,7 @@ Outcome outcome_of(const Scenario& scenario, const Parts& parts)
     out.job = parts.job;
     out.topology = parts.topology;
     out.sound = parts.sound;
+    out.cluster_devices = parts.cluster_devices;
     out.cost = parts.cost;
     out.plan = parts.plan;
     out.warnings = parts.warnings;
@@ -310,12 +311,12 @@ Checked<Outcome> Session::simulate(const ScenarioFile& file, const SimulateReque
     std::optional<OwnEvidence> own;
     if (const auto& mark = parts->cost->profile().own_steps)
         own = own_evidence(*mark, job_class(scenario, out.job));
+    const JobTraits traits =
+        traits_of(scenario, parts->job, parts->model_hash, parts->cost->profile());
     out.step_time = predict_step_time(
         to_seconds(out.result->step_time),
-        {.traits = traits_of(scenario, parts->job, parts->model_hash, parts->cost->profile()),
-         .grade = parts->grade,
-         .constants = parts->product_doubt,
-         .own = own});
+        {.traits = traits, .grade = parts->grade, .constants = parts->product_doubt, .own = own});
+    out.peak_memory = predict_peak(out.memory.peak(), traits);
     out.input_hash =
         hash_key(bound->key, content_hash(to_text(without_fidelity(file.json), JsonStyle::compact)),
                  parts->model_hash);

@@ -130,8 +130,8 @@ Checked<Job> build_job(const ScenarioFile& file, const Parts& parts,
     request.software = parts.cost->profile().software;
     request.devices = topology.device_count();
     request.gpus_per_node = largest_domain(topology);
-    request.cuda_graphs = file.scenario.software.cuda_graphs &&
-                          file.scenario.software.graphed_parts.empty();
+    request.cuda_graphs =
+        file.scenario.software.cuda_graphs && file.scenario.software.graphed_parts.empty();
     if (file.scenario.data) {
         Checked<DataSource> data = find_data(*file.scenario.data);
         if (!data)
@@ -166,6 +166,7 @@ Checked<Parts> build_job_parts(const ScenarioFile& file, StageMemos& memos)
         parts.topology_hash = topology->hash;
         cost = build_cost(file, *parts.topology, parts.topology_hash, memos.costs, problems);
         append(problems, placement_misfits(file.scenario.strategy, *parts.topology));
+        parts.cluster_devices = parts.topology->device_count();
         parts.topology = used_part(parts.topology, file.scenario.strategy);
     } else
         append(problems, check_environment(file.scenario.environment));
@@ -194,6 +195,7 @@ Checked<Parts> build_job_parts(const ScenarioFile& file, StageMemos& memos)
         append(problems, idle_settings(file.scenario, parts.job));
         append(problems, group_notes(parts.job));
         append(problems, placement_notes(parts.job, *parts.topology));
+        append(problems, idle_devices_note(parts.job, parts.cluster_devices));
     }
     if (has_errors(problems))
         return refused();

@@ -22,6 +22,7 @@ struct StageMemos {
 struct Parts {
     std::shared_ptr<const Topology> topology; // its links as perturbed
     std::shared_ptr<const Topology> sound;    // as described
+    int cluster_devices = 0;                  // also those that the strategy leaves out
     std::shared_ptr<const Model> model;
     std::shared_ptr<const CostModel> cost;
     std::shared_ptr<const Plan> plan;

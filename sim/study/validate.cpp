@@ -37,6 +37,13 @@ void judge_memory(const MeasuredRecord& record, const MemoryEstimate& memory,
     if (!stage.allocator)
         return;
     const AllocatorTotals& peak = stage.allocator->peak;
+    double held = 0; // all the time, whatever else a pass needs
+    for (const MemoryKind kind : {MemoryKind::parameters, MemoryKind::optimizer})
+        if (const auto found = stage.kinds.find(std::string(to_name(kind)));
+            found != stage.kinds.end())
+            held += static_cast<double>(found->second.value());
+    for (const std::optional<double>& measured : {record.peak_memory, record.peak_reserved})
+        verdict.holds_less = verdict.holds_less || (measured && *measured < held);
     if (record.peak_memory)
         verdict.allocated_error = static_cast<double>(peak.allocated) / *record.peak_memory - 1;
     if (record.peak_reserved)
@@ -62,7 +69,7 @@ RecordVerdict judge(const MeasuredRecord& record, Session& session, const WorkCo
     verdict.software = profile.software.name;
     verdict.predicted = outcome->step_time;
     verdict.layout = measured_layout(record, question.file, outcome->job.dp());
-    verdict.peak_memory = outcome->memory.peak();
+    verdict.peak = outcome->peak_memory;
     judge_memory(record, outcome->memory, verdict);
     verdict.fits = outcome->memory.fits();
     verdict.assumptions = question.assumptions;

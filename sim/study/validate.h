@@ -24,10 +24,14 @@ struct RecordVerdict {
     std::string software; // class, likewise
     std::optional<Seconds> measured;
     std::optional<Prediction> predicted; // absent when skipped, but for what ran out of memory
-    std::optional<Bytes> peak_memory;    // of the fullest stage, predicted
+    std::optional<PeakPrediction> peak;  // of the fullest stage
     // Of the fullest GPU, predicted / measured - 1, where memory was measured.
     std::optional<double> allocated_error;
     std::optional<double> reserved_error;
+    // Fewer bytes were measured than parameters and optimizer states take as assumed: they were
+    // held in other formats, of which the record says nothing.
+    bool holds_less = false;
+    bool memory_counts = true; // else runs of its publication hold less: it tells of no peak
     bool fits = true;
     MeasuredLayout layout;
     bool out_of_memory = false;    // when it was measured; predicted all the same, but not scored
@@ -39,16 +43,34 @@ struct RecordVerdict {
     double error() const;
     // Whether the measured time lies in the predicted interval. Requires both.
     bool covered() const;
+    // Of what the allocator reserved, else of what it handed out, whichever was measured; nothing
+    // where the memory does not count.
+    std::optional<double> peak_error() const
+    {
+        if (!memory_counts)
+            return std::nullopt;
+        return reserved_error ? reserved_error : allocated_error;
+    }
+    // Whether the measured peak lies in the predicted interval. Requires a peak_error.
+    bool peak_covered() const;
 
     bool operator==(const RecordVerdict&) const = default;
 };
 
-// Mean of |error| of peak memory, over the records that measured it.
+// Mean of |error|.
+struct MeanError {
+    std::size_t records = 0;
+    double mean = 0;
+
+    void add(double error);
+    bool operator==(const MeanError&) const = default;
+};
+
+// Of peak memory, over the records that measured it.
 struct MemoryErrors {
     std::string name; // "dense-decoder tp", ..., "all"
-    std::size_t records = 0;
-    double allocated = 0;
-    double reserved = 0;
+    MeanError allocated;
+    MeanError reserved;
 
     bool operator==(const MemoryErrors&) const = default;
 };
@@ -73,7 +95,7 @@ struct ErrorSummary {
 // records at hand.
 struct IntervalSummary {
     ClassCoverage groups;
-    double covered = 0; // share of measured times in the predicted interval
+    double covered = 0; // share of what was measured in the predicted interval
     double width = 0;   // high / low, median
 
     bool operator==(const IntervalSummary&) const = default;
@@ -88,6 +110,7 @@ struct ValidationReport {
 
     std::vector<IntervalSummary> intervals; // of what was predicted with shipped constants
     std::vector<MemoryErrors> memory;       // by class, then all; empty when nobody measured it
+    std::vector<IntervalSummary> peaks;     // as `intervals`, of peaks of memory
     ChoiceRegret choice;
 
     // Means of the sources' mean errors, so that a source with many near-repeats weighs no more
@@ -107,6 +130,9 @@ ValidationReport validate(std::span<const RecordFile> files, const ValidateOptio
 
 // What calibrated takes: runs that were scored and predicted with shipped constants.
 std::vector<JudgedRun> judged_runs(std::span<const RecordVerdict> verdicts);
+
+// What calibrated_peaks takes: those of them whose memory was measured.
+std::vector<JudgedRun> judged_peaks(std::span<const RecordVerdict> verdicts);
 
 // The summaries over verdicts: everything in the report but the verdicts themselves.
 ValidationReport summarized(std::vector<RecordVerdict> verdicts);

@@ -38,6 +38,9 @@ Json group_json(const std::vector<ErrorSummary>& groups)
     return out;
 }
 
+constexpr std::string_view other_formats =
+    "a run of this publication held less than its parameters and optimizer states take as assumed";
+
 Json verdict_json(const RecordVerdict& verdict)
 {
     Json out = Json::object();
@@ -62,7 +65,12 @@ Json verdict_json(const RecordVerdict& verdict)
     out["strategy"] = verdict.strategy;
     out["device"] = verdict.device;
     out["software"] = verdict.software;
-    out["peak_memory_bytes"] = verdict.peak_memory ? Json(verdict.peak_memory->value()) : Json();
+    out["peak_memory_bytes"] = verdict.peak->value.value();
+    if (verdict.peak->has_interval())
+        out["peak_memory_interval_bytes"] =
+            Json(Json::Array{verdict.peak->low.value(), verdict.peak->high.value()});
+    if (!verdict.memory_counts)
+        out["memory_skipped"] = other_formats;
     if (verdict.allocated_error)
         out["peak_allocated_error"] = *verdict.allocated_error;
     if (verdict.reserved_error)
@@ -109,20 +117,24 @@ std::string memory_table(const std::vector<MemoryErrors>& groups)
 {
     if (groups.empty())
         return "";
-    std::string out = fmt::format("{:<34} {:>7} {:>9} {:>9}\n", "peak memory, mean error",
-                                  "records", "allocated", "reserved");
+    const auto text = [](const MeanError& of) {
+        return of.records == 0 ? fmt::format("{:>16}", "-")
+                               : fmt::format("{:>7.1f}% of {:>4}", 100 * of.mean, of.records);
+    };
+    std::string out =
+        fmt::format("{:<34} {:>16} {:>16}\n", "peak memory, mean error", "allocated", "reserved");
     for (const MemoryErrors& errors : groups)
-        out += fmt::format("{:<34} {:>7} {:>8.1f}% {:>8.1f}%\n", errors.name, errors.records,
-                           100 * errors.allocated, 100 * errors.reserved);
+        out += fmt::format("{:<34} {} {}\n", errors.name, text(errors.allocated),
+                           text(errors.reserved));
     return out + "\n";
 }
 
-std::string interval_table(const std::vector<IntervalSummary>& classes)
+std::string interval_table(std::string_view title, const std::vector<IntervalSummary>& classes)
 {
     if (classes.empty())
         return "";
-    std::string out = fmt::format("{:<34} {:>6} {:>7} {:>8} {:>9} {:>20}\n", "90 % intervals",
-                                  "runs", "groups", "covered", "high/low", "with groups left out");
+    std::string out = fmt::format("{:<34} {:>6} {:>7} {:>8} {:>9} {:>20}\n", title, "runs",
+                                  "groups", "covered", "high/low", "with groups left out");
     for (const IntervalSummary& of : classes)
         out += fmt::format("{:<34} {:>6} {:>7} {:>7.0f}% {:>9.2f} {:>20}\n",
                            plural_of(of.groups.model_class), of.groups.runs, of.groups.groups,
@@ -132,6 +144,36 @@ std::string interval_table(const std::vector<IntervalSummary>& classes)
                                                             100 * of.groups.left_out->by_run)
                                               : "too few groups");
     return out + "\n";
+}
+
+Json intervals_json(const std::vector<IntervalSummary>& intervals)
+{
+    Json out = Json::object();
+    for (const IntervalSummary& of : intervals) {
+        Json& entry = out[to_name(of.groups.model_class)] = Json::object();
+        entry["runs"] = of.groups.runs;
+        entry["groups"] = of.groups.groups;
+        entry["covered"] = of.covered;
+        entry["width"] = of.width;
+        const std::optional<Coverage>& left_out = of.groups.left_out;
+        entry["covered_left_out"] = left_out ? Json(left_out->by_group) : Json();
+        entry["covered_left_out_by_run"] = left_out ? Json(left_out->by_run) : Json();
+    }
+    return out;
+}
+
+// Whose memory was measured and is not counted.
+std::string uncounted_memory(const ValidationReport& report)
+{
+    std::map<std::string, int> sources;
+    for (const RecordVerdict& verdict : report.records)
+        if (!verdict.memory_counts && (verdict.allocated_error || verdict.reserved_error))
+            ++sources[verdict.source];
+    std::string out;
+    for (const auto& [source, count] : sources)
+        out += fmt::format("peak memory of {} run{} of {} does not count: {}\n", count,
+                           count == 1 ? "" : "s", source, other_formats);
+    return out.empty() ? out : out + "\n";
 }
 
 std::string skipped_table(const ValidationReport& report)
@@ -183,23 +225,18 @@ Json to_json(const ValidationReport& report)
     out["by_source"] = group_json(report.by_source);
     out["by_gpu"] = group_json(report.by_gpu);
     out["by_class"] = group_json(report.by_class);
-    out["intervals"] = Json::object();
-    for (const IntervalSummary& of : report.intervals) {
-        Json& entry = out["intervals"][to_name(of.groups.model_class)] = Json::object();
-        entry["runs"] = of.groups.runs;
-        entry["groups"] = of.groups.groups;
-        entry["covered"] = of.covered;
-        entry["width"] = of.width;
-        const std::optional<Coverage>& left_out = of.groups.left_out;
-        entry["covered_left_out"] = left_out ? Json(left_out->by_group) : Json();
-        entry["covered_left_out_by_run"] = left_out ? Json(left_out->by_run) : Json();
-    }
+    out["intervals"] = intervals_json(report.intervals);
     for (const MemoryErrors& errors : report.memory) {
         Json& entry = out["memory"][errors.name] = Json::object();
-        entry["records"] = static_cast<std::uint64_t>(errors.records);
-        entry["allocated"] = errors.allocated;
-        entry["reserved"] = errors.reserved;
+        for (const auto& [name, of] :
+             {std::pair("allocated", &errors.allocated), std::pair("reserved", &errors.reserved)})
+            if (of->records > 0) {
+                entry[name] = of->mean;
+                entry[fmt::format("{}_records", name)] = static_cast<std::uint64_t>(of->records);
+            }
     }
+    if (!report.peaks.empty())
+        out["memory_intervals"] = intervals_json(report.peaks);
     out["choice_of_layout"] = to_json(report.choice, report.records);
     Json records = Json::array();
     for (const RecordVerdict& verdict : report.records)
@@ -235,9 +272,11 @@ std::string summary_text(const ValidationReport& report)
                                            report.all.scored, report.all.skipped);
     if (report.all.scored == 0)
         return skipped_table(report) + counts + '\n';
-    std::string out = table("source", report.by_source) + table("GPU", report.by_gpu) +
-                      table("class", report.by_class) + interval_table(report.intervals) +
-                      memory_table(report.memory) + skipped_table(report);
+    std::string out =
+        table("source", report.by_source) + table("GPU", report.by_gpu) +
+        table("class", report.by_class) + interval_table("90 % intervals", report.intervals) +
+        memory_table(report.memory) + interval_table("intervals of peak memory", report.peaks) +
+        uncounted_memory(report) + skipped_table(report);
     out += heading("") + row(report.all);
     out += fmt::format("\n{} Error: predicted / measured - 1.\n", counts);
     out += any_shipped(report)

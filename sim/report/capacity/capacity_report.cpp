@@ -3,7 +3,7 @@
 #include "sim/base/units.h"
 #include "sim/report/figures.h"
 #include "sim/report/summary.h"
-#include "sim/study/jobs/layout_text.h"
+#include "sim/report/text/describe.h"
 
 #include <fmt/core.h>
 
@@ -71,9 +71,7 @@ CapacityRow row_of(const CapacityRequest& request, const ClusterAnswer& answer, 
         row.misses = misses_of(request, *sized.training);
     if (sized.outcome) {
         row.figures = run_figures(*sized.outcome);
-        Scenario scenario = *sized.scenario;
-        scenario.strategy.dp = sized.outcome->job.dp();
-        row.layout = described(scenario);
+        row.layout = layout_words(*sized.scenario, *sized.outcome);
     }
     if (!sized.training)
         row.refusal = refusal_of(sized);

@@ -8,7 +8,7 @@
 #include "sim/report/html/svg.h"
 #include "sim/report/kinds.h"
 #include "sim/report/summary.h"
-#include "sim/study/jobs/layout_text.h"
+#include "sim/report/text/describe.h"
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
@@ -34,9 +34,7 @@ GuideRow row_of(const GuideSize& size, StrategyFamily family)
         row.refusal = lack_of(sized);
         return row;
     }
-    Scenario scenario = *sized.scenario;
-    scenario.strategy.dp = sized.outcome->job.dp();
-    row.layout = described(scenario);
+    row.layout = layout_words(*sized.scenario, *sized.outcome);
     row.figures = run_figures(*sized.outcome);
     row.behind = 1 - pace_of(sized) / pace_of(size.best[static_cast<std::size_t>(*size.quickest)]);
     return row;

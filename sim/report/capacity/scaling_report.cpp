@@ -5,8 +5,8 @@
 #include "sim/report/figures.h"
 #include "sim/report/kinds.h"
 #include "sim/report/summary.h"
+#include "sim/report/text/describe.h"
 #include "sim/report/text/summary_csv.h"
-#include "sim/study/jobs/layout_text.h"
 
 #include <fmt/core.h>
 
@@ -19,12 +19,10 @@ ScalingRows rows_of(const ScalingCurve& curve)
     ScalingRows out{{}, curve.law, curve.pays_up_to, curve.leanest};
     for (const ScaledSize& size : curve.sizes) {
         const Outcome& outcome = *size.sized.outcome;
-        Scenario scenario = *size.sized.scenario;
-        scenario.strategy.dp = outcome.job.dp();
         ScalingRow row;
         row.gpus = size.sized.gpus;
         row.global_batch = size.global_batch;
-        row.layout = described(scenario);
+        row.layout = layout_words(*size.sized.scenario, outcome);
         row.figures = run_figures(outcome);
         row.speedup = size.speedup;
         row.efficiency = size.efficiency;

@@ -1,7 +1,7 @@
 #include "sim/report/capacity/smallest_fit.h"
 
 #include "sim/base/units.h"
-#include "sim/study/jobs/layout_text.h"
+#include "sim/report/text/describe.h"
 
 #include <fmt/core.h>
 
@@ -9,9 +9,8 @@ namespace trainyard {
 
 SmallestFit smallest_fit(const SizedCluster& sized)
 {
-    Scenario scenario = *sized.scenario;
-    scenario.strategy.dp = sized.outcome->job.dp();
-    return {sized.gpus, described(scenario), sized.outcome->step_time.value};
+    return {sized.gpus, layout_words(*sized.scenario, *sized.outcome),
+            sized.outcome->step_time.value, *sized.scenario};
 }
 
 std::string smallest_text(const SmallestFit& fit)

@@ -11,6 +11,7 @@ struct SmallestFit {
     int gpus = 0;
     std::string layout; // in words
     Seconds step_time;
+    Scenario scenario; // that runs there
 };
 
 // Requires an outcome.

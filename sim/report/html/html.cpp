@@ -21,17 +21,21 @@ namespace {
 
 Card memory_card(const Outcome& outcome, const Summary& summary)
 {
-    const std::string peak = fmt::format("{} reserved of {}", to_display(summary.peak_memory),
-                                         to_display(summary.capacity));
+    const PeakPrediction& peak = summary.peak;
+    const std::string interval = peak.has_interval() ? peak_interval_text(peak) + "; " : "";
     if (!summary.fits)
-        return {"Memory", "Does not fit",
-                fmt::format("{} on stage {}: {} too much", peak, outcome.memory.fullest_stage,
+        return {"Memory",
+                summary.memory_fit() == MemoryFit::does_not ? "Does not fit"
+                                                            : "Probably does not fit",
+                fmt::format("{} reserved of {} on stage {}, {}{} too much",
+                            to_display(summary.peak_memory), to_display(summary.capacity),
+                            outcome.memory.fullest_stage, interval,
                             to_display(summary.peak_memory - summary.capacity)),
                 "alarm"};
     return {"Memory", to_display(summary.peak_memory),
-            fmt::format(
-                "reserved of {}, {} free on the fullest stage ({})", to_display(summary.capacity),
-                percent(1 - summary.peak_memory / summary.capacity), outcome.memory.fullest_stage)};
+            fmt::format("{}reserved of {}: {} on the fullest stage ({})", interval,
+                        to_display(summary.capacity), memory_fit_text(summary),
+                        outcome.memory.fullest_stage)};
 }
 
 Card bottleneck_card(const Bottleneck& bottleneck)
@@ -82,6 +86,8 @@ std::string assumptions_section(const Outcome& outcome, const Summary& summary)
     const auto add = [&](std::string text) { items.push_back(std::move(text)); };
     add(fmt::format("Evidence is {}: the worst grade among the inputs that matter.",
                     to_name(summary.step_time.grade)));
+    if (summary.peak.has_interval())
+        add(fmt::format("The interval of memory: {}.", summary.peak.basis));
     add(fmt::format("Network fidelity {}: {}.", to_name(outcome.engine.network.fidelity),
                     fidelity_meaning(outcome.engine.network.fidelity)));
     for (const std::string& note : sharing_notes(outcome))

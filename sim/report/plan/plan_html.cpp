@@ -25,8 +25,13 @@ namespace {
 // Of a device, on the fullest stage.
 std::string left_text(const PlanRow& row)
 {
-    return fmt::format("{} of {} a {}", to_display(row.capacity - row.peak_memory),
-                       to_display(row.capacity), row.device_word());
+    const std::string left =
+        fmt::format("{} of {} a {}", to_display(row.capacity - row.peak_memory),
+                    to_display(row.capacity), row.device_word());
+    return row.peak.has_interval()
+               ? fmt::format("{}; holds {}: {}", left, peak_interval_text(row.peak),
+                             to_name(row.memory_fit()))
+               : left;
 }
 
 std::vector<Card> cards(const PlanReport& report)

@@ -4,7 +4,6 @@
 #include "sim/report/summary.h"
 #include "sim/report/text/describe.h"
 #include "sim/report/text/paste.h"
-#include "sim/study/jobs/layout_text.h"
 
 namespace trainyard {
 
@@ -52,12 +51,6 @@ LayoutChoice choice_of(const Scenario& scenario)
             {t.recompute, t.recompute_layers}};
 }
 
-std::string layout_of(const PlanRow& row, Scenario scenario)
-{
-    scenario.strategy.dp = row.dp;
-    return described(scenario);
-}
-
 std::string own_refusal(const Checked<Outcome>& own)
 {
     if (own || own.error().empty())
@@ -79,7 +72,7 @@ PlanReport plan_report(const SearchBase& base, SearchResult search, const PlanOu
     const auto add = [&](std::vector<PlanRow>& rows, const Outcome& outcome, LayoutChoice choice) {
         PlanRow row = row_of(outcome);
         row.choice = std::move(choice);
-        row.layout = layout_of(row, kept_scenario(row.choice, base));
+        row.layout = layout_words(kept_scenario(row.choice, base), outcome);
         row.changes = changes_of(row.choice, base.facts, base.file.scenario);
         if (!report.rows.empty())
             compare_with(report.rows.front(), row);
@@ -98,7 +91,7 @@ PlanReport plan_report(const SearchBase& base, SearchResult search, const PlanOu
     if (outcomes.own && outcomes.own->memory.fits()) {
         report.own = row_of(*outcomes.own);
         report.own->choice = choice_of(base.file.scenario);
-        report.own->layout = layout_of(*report.own, base.file.scenario);
+        report.own->layout = layout_words(base.file.scenario, *outcomes.own);
         if (!report.rows.empty())
             compare_with(report.rows.front(), *report.own);
     }

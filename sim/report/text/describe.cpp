@@ -2,6 +2,7 @@
 
 #include "sim/base/units.h"
 #include "sim/report/figures.h"
+#include "sim/study/jobs/layout_text.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -81,11 +82,31 @@ std::string describe_link(const Perturbation& p)
 
 } // namespace
 
+namespace {
+
+std::string used_text(int used, int all)
+{
+    return used < all ? fmt::format("{} of {}", used, all) : fmt::format("{}", used);
+}
+
+} // namespace
+
 std::string job_title(const Outcome& outcome)
 {
     const std::string& model = outcome.job.model.name;
-    return fmt::format("{} on {} x {}", model.empty() ? "model" : model, outcome.job.world(),
+    return fmt::format("{} on {} x {}", model.empty() ? "model" : model,
+                       used_text(outcome.job.world(), outcome.cluster_devices),
                        outcome.cost->profile().hardware.device.name);
+}
+
+std::string layout_words(Scenario scenario, const Outcome& outcome)
+{
+    scenario.strategy.dp = outcome.job.dp();
+    const std::string out = described(scenario);
+    const int used = outcome.job.world();
+    return used < outcome.cluster_devices
+               ? fmt::format("{}, on {} devices", out, used_text(used, outcome.cluster_devices))
+               : out;
 }
 
 // " (2 virtual, zb-v)"; the usual schedule of the sizes goes without saying.

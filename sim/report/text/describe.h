@@ -6,8 +6,11 @@
 
 namespace trainyard {
 
-// "llama-3.1-70b on 64 x H100-SXM5-80GB"
+// "llama-3.1-70b on 64 x H100-SXM5-80GB"; "on 128 of 144 x" where some devices are idle.
 std::string job_title(const Outcome& outcome);
+
+// The layout of its scenario; with how many devices of the cluster it uses where some are idle.
+std::string layout_words(Scenario scenario, const Outcome& outcome);
 
 // "tp 4, pp 4 (5 virtual), dp 4, ZeRO-1, bf16, 128 sequences of 8192 tokens in 32 micro-batches"
 std::string job_settings(const Outcome& outcome);

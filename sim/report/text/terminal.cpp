@@ -56,13 +56,17 @@ std::string bar(double share, std::size_t cells)
 
 std::string memory_verdict(const Outcome& outcome, const Summary& summary, const Paint& paint)
 {
-    if (!summary.fits)
-        return paint.alarm(fmt::format("DOES NOT FIT: {} too much on stage {}",
-                                       to_display(summary.peak_memory - summary.capacity),
-                                       outcome.memory.fullest_stage));
-    const double free = 1 - summary.peak_memory / summary.capacity;
-    return fmt::format("fits, {} free on the fullest stage ({})", percent(free),
-                       outcome.memory.fullest_stage);
+    if (summary.fits)
+        return fmt::format("{} on the fullest stage ({})", memory_fit_text(summary),
+                           outcome.memory.fullest_stage);
+    // No colour has to tell it.
+    std::string verdict(to_name(summary.memory_fit()));
+    std::ranges::transform(verdict, verdict.begin(), [](char letter) {
+        return 'a' <= letter && letter <= 'z' ? static_cast<char>(letter - 'a' + 'A') : letter;
+    });
+    return paint.alarm(fmt::format("{}: {} too much on stage {}", verdict,
+                                   to_display(summary.peak_memory - summary.capacity),
+                                   outcome.memory.fullest_stage));
 }
 
 std::string loader_text(const Loading& loading)
@@ -88,9 +92,15 @@ std::string headline(const Outcome& outcome, const Summary& summary, const Paint
     TextTable table({Align::left, Align::left, Align::left});
     for (const HeadlineRow& row : headline_rows(summary))
         table.add({std::string(row.name), paint.bold(row.value), row.note});
-    table.add({"Memory", paint.bold(to_display(summary.peak_memory)),
-               fmt::format("reserved of {}: {}", to_display(summary.capacity),
-                           memory_verdict(outcome, summary, paint))});
+    const bool ranges = summary.peak.has_interval();
+    table.add(
+        {"Memory", paint.bold(to_display(summary.peak_memory)),
+         fmt::format("{}reserved of {}: {}", ranges ? peak_interval_text(summary.peak) + "; " : "",
+                     to_display(summary.capacity), memory_verdict(outcome, summary, paint))});
+    if (ranges) {
+        const HeadlineRow row = peak_interval_row(summary.peak);
+        table.add({std::string(row.name), paint.bold(row.value), row.note});
+    }
     if (summary.loading)
         table.add({"Loader", paint.bold(loader_text(*summary.loading)),
                    loader_details(*summary.loading)});

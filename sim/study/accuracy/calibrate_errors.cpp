@@ -53,7 +53,8 @@ ErrorClass class_with(const ErrorRange& range, ModelClass model_class)
 }
 
 // As a whole, pooled with others until the groups are enough.
-std::optional<ErrorClass> whole_class(std::span<const JudgedRun> runs, ModelClass model_class)
+std::optional<ErrorClass> whole_class(std::span<const JudgedRun> runs, ModelClass model_class,
+                                      double share)
 {
     std::vector<std::vector<ModelClass>> pools{{model_class}};
     if (model_class == ModelClass::hybrid)
@@ -65,14 +66,16 @@ std::optional<ErrorClass> whole_class(std::span<const JudgedRun> runs, ModelClas
         const Runs pooled = those(runs, [&](const JudgedRun& run) {
             return std::ranges::find(pool, run.traits.model_class) != pool.end();
         });
-        const auto range = range_of(errors_of(pooled), interval_share);
+        const auto range = range_of(errors_of(pooled), share);
         if (!range)
             continue;
         ErrorClass out = class_with(*range, model_class);
         std::vector<std::string_view> names;
         for (const ModelClass each : pool)
             names.push_back(plural_of(each));
-        if (pool.size() > 1)
+        if (pool.size() == enum_names<ModelClass>().size())
+            out.pooled = "all kinds of models";
+        else if (pool.size() > 1)
             out.pooled = fmt::format("{}", fmt::join(names, ", "));
         return out;
     }
@@ -94,9 +97,10 @@ void add_narrow_class(const Runs& runs, const ErrorClass& named, std::vector<Err
 }
 
 // The class of models as a whole and its narrower ones; nothing where even all runs are too few.
-std::vector<ErrorClass> classes_of(std::span<const JudgedRun> all, ModelClass model_class)
+std::vector<ErrorClass> classes_of(std::span<const JudgedRun> all, ModelClass model_class,
+                                   double share = interval_share)
 {
-    const std::optional<ErrorClass> whole = whole_class(all, model_class);
+    const std::optional<ErrorClass> whole = whole_class(all, model_class, share);
     if (!whole)
         return {};
     std::vector<ErrorClass> out{*whole};
@@ -172,6 +176,12 @@ double widening_by_size(std::span<const JudgedRun> runs)
         }
     }
     return widened_by(std::move(growth));
+}
+
+Widening widening_of(std::span<const JudgedRun> runs)
+{
+    return {widening_by(runs, &JobTraits::device), widening_by(runs, &JobTraits::precision),
+            widening_by(runs, &JobTraits::software), widening_by_size(runs)};
 }
 
 std::vector<SeenJobs> seen_in(std::span<const JudgedRun> runs)
@@ -375,9 +385,26 @@ std::optional<StepErrors> calibrated(std::span<const JudgedRun> runs, const Left
         add_own_step(own, each.value, out);
     }
     out.seen = seen_in(errors);
-    out.widening = {widening_by(errors, &JobTraits::device),
-                    widening_by(errors, &JobTraits::precision),
-                    widening_by(errors, &JobTraits::software), widening_by_size(errors)};
+    out.widening = widening_of(errors);
+    return out;
+}
+
+std::optional<PeakErrors> calibrated_peaks(std::span<const JudgedRun> runs)
+{
+    constexpr int fewest_groups = 4;
+    const int groups = group_count(errors_of(runs));
+    if (groups < fewest_groups)
+        return std::nullopt;
+    PeakErrors out;
+    out.share = std::min(interval_share, groups / (groups + 1.0));
+    for (const EnumName<ModelClass>& each : enum_names<ModelClass>()) {
+        const std::vector<ErrorClass> classes = classes_of(runs, each.value, out.share);
+        if (classes.empty())
+            return std::nullopt;
+        out.classes.insert(out.classes.end(), classes.begin(), classes.end());
+    }
+    out.seen = seen_in(runs);
+    out.widening = widening_of(runs);
     return out;
 }
 

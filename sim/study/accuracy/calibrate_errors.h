@@ -57,6 +57,11 @@ std::vector<FitOptimism> optimism_of(std::span<const JudgedRun> runs, const Left
 std::optional<StepErrors> calibrated(std::span<const JudgedRun> runs, const LeftOutErrors& left_out,
                                      const StepErrors& before);
 
+// `runs`: of peaks of memory. Their errors are those of the model as it is, for no constant is
+// fitted to them. Of fewer than 9 groups intervals hold less than nine in ten: n / (n + 1), the
+// most that n groups can tell of another; nothing where all runs together are of fewer than 4.
+std::optional<PeakErrors> calibrated_peaks(std::span<const JudgedRun> runs);
+
 // Whole groups left out one at a time.
 std::vector<ClassCoverage> coverage_of(std::span<const JudgedRun> left_out_runs);
 

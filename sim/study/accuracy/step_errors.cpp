@@ -42,15 +42,15 @@ const Class* find_class(const std::vector<Class>& among, ModelClass wanted)
 }
 
 // Whatever a prediction asks for is there.
-void check_whole(const Reader& reader, const StepErrors& errors)
+void check_whole(const Reader& reader, const std::vector<ErrorClass>& classes)
 {
     for (const EnumName<ModelClass>& wanted : enum_names<ModelClass>())
-        if (std::ranges::none_of(errors.classes, [&](const ErrorClass& of) {
+        if (std::ranges::none_of(classes, [&](const ErrorClass& of) {
                 return of.model_class == wanted.value && narrowness(of) == 0;
             }))
             reader.error(fmt::format("no errors of the class \"{}\" as a whole", wanted.name),
                          "trainyard validate RECORDS --calibrate-intervals writes this file");
-    for (const ErrorClass& of : errors.classes)
+    for (const ErrorClass& of : classes)
         if (of.low > 0 || of.high < 0)
             reader.error(
                 fmt::format("errors of {} to {} leave a prediction out of its own interval", of.low,
@@ -147,16 +147,34 @@ const FieldTable<FitOptimism>& fields_of<FitOptimism>()
 }
 
 template <>
+const FieldTable<PeakErrors>& fields_of<PeakErrors>()
+{
+    using P = PeakErrors;
+    static const auto table =
+        FieldTable<P>("memory", "How far predicted peaks of memory were off.")
+            .field("share", &P::share,
+                   {.help = "that intervals hold: less than nine in ten of fewer than 9 groups",
+                    .min = 0,
+                    .max = 1})
+            .field("classes", &P::classes, with("by class of job"))
+            .field("seen", &P::seen, with("what was measured"))
+            .field("widening", &P::widening, with("for what was not"));
+    return table;
+}
+
+template <>
 const FieldTable<StepErrors>& fields_of<StepErrors>()
 {
     using S = StepErrors;
-    static const auto table = FieldTable<S>("step_errors", "How far predicted step times were off.")
-                                  .field("classes", &S::classes, with("by class of job"))
-                                  .field("seen", &S::seen, with("what was measured"))
-                                  .field("widening", &S::widening, with("for what was not"))
-                                  .field("ratios", &S::ratios, with("of two jobs"))
-                                  .field("own_steps", &S::own_steps, with("after one own step"))
-                                  .field("optimism", &S::optimism, with("of errors in sample"));
+    static const auto table =
+        FieldTable<S>("step_errors", "How far predicted step times and peaks of memory were off.")
+            .field("classes", &S::classes, with("by class of job"))
+            .field("seen", &S::seen, with("what was measured"))
+            .field("widening", &S::widening, with("for what was not"))
+            .field("ratios", &S::ratios, with("of two jobs"))
+            .field("own_steps", &S::own_steps, with("after one own step"))
+            .field("optimism", &S::optimism, with("of errors in sample"))
+            .field("memory", &S::memory, {.help = "of the peak of memory; absent: not known"});
     return table;
 }
 
@@ -166,19 +184,25 @@ bool ErrorClass::takes(const JobTraits& job) const
            (!dispatcher_stated || *dispatcher_stated == job.dispatcher_stated);
 }
 
-const ErrorClass& StepErrors::class_for(const JobTraits& job) const
+const ErrorClass* class_for(const std::vector<ErrorClass>& classes, const JobTraits& job)
 {
     const ErrorClass* narrowest = nullptr;
     for (const ErrorClass& of : classes)
         if (of.takes(job) && (narrowest == nullptr || narrowness(of) > narrowness(*narrowest)))
             narrowest = &of;
-    assert(narrowest != nullptr);
-    return *narrowest;
+    return narrowest;
 }
 
-const SeenJobs* StepErrors::seen_of(ModelClass model_class) const
+const SeenJobs* seen_of(const std::vector<SeenJobs>& seen, ModelClass model_class)
 {
     return find_class(seen, model_class);
+}
+
+const ErrorClass& StepErrors::class_for(const JobTraits& job) const
+{
+    const ErrorClass* const narrowest = trainyard::class_for(classes, job);
+    assert(narrowest != nullptr);
+    return *narrowest;
 }
 
 double StepErrors::optimism_of(ModelClass model_class) const
@@ -205,7 +229,9 @@ Checked<StepErrors> step_errors_from(const Json& json, const std::string& file)
     if (check_format(reader, step_errors_format)) {
         fields_of<StepErrors>().read(reader, out);
         if (!has_errors(problems))
-            check_whole(reader, out);
+            check_whole(reader, out.classes);
+        if (!has_errors(problems) && !out.memory.classes.empty())
+            check_whole(reader.member("memory"), out.memory.classes);
     }
     if (has_errors(problems))
         return tl::unexpected(std::move(problems));

@@ -1,6 +1,7 @@
 #pragma once
 
-// How far predicted step times were off, by class of job: a data file that `trainyard validate
+// How far predicted step times and peaks of memory were off, by class of job: a data file that
+// `trainyard validate
 // --calibrate-intervals` writes and every prediction reads.
 //
 // Errors are logarithms of predicted / measured; intervals hold nine in ten.
@@ -81,6 +82,20 @@ struct FitOptimism {
     bool operator==(const FitOptimism&) const = default;
 };
 
+// Of the peak of memory on the fullest device.
+struct PeakErrors {
+    double share = interval_share;   // of a new group's peaks that intervals hold
+    std::vector<ErrorClass> classes; // likewise; empty: no measured run is known
+    std::vector<SeenJobs> seen;
+    Widening widening;
+
+    bool operator==(const PeakErrors&) const = default;
+};
+
+// The narrowest of them that takes the job; null: none does.
+const ErrorClass* class_for(const std::vector<ErrorClass>& classes, const JobTraits& job);
+const SeenJobs* seen_of(const std::vector<SeenJobs>& seen, ModelClass model_class);
+
 struct StepErrors {
     std::vector<ErrorClass> classes; // one for each class of models at least
     std::vector<SeenJobs> seen;
@@ -88,10 +103,10 @@ struct StepErrors {
     std::vector<RatioClass> ratios;
     std::vector<OwnStepClass> own_steps;
     std::vector<FitOptimism> optimism; // in `low` and `high` already
+    PeakErrors memory;
 
     // The narrowest class that takes the job. Requires one of its class of models.
     const ErrorClass& class_for(const JobTraits& job) const;
-    const SeenJobs* seen_of(ModelClass model_class) const;
     double optimism_of(ModelClass model_class) const;
 
     bool operator==(const StepErrors&) const = default;

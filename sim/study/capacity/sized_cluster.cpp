@@ -286,7 +286,7 @@ Problems problems_of(const CapacityRequest& request)
     if (request.batch && std::ranges::any_of(request.axes, [](const SweepAxis& axis) {
             return axis.field == "training.global_batch";
         }))
-        return one_problem("--batch and --grid training.global_batch both say what the batch is",
+        return of_question("/batch", "values of training.global_batch say the batch, too",
                            "one of them");
     const bool about_cost =
         std::ranges::find(request.objectives, Objective::cost) != request.objectives.end();

@@ -1,4 +1,5 @@
 #include "sim/report/text/describe.h"
+#include "sim/report/text/summary_json.h"
 #include "sim/report/text/terminal.h"
 #include "tests/catch.h"
 #include "tests/unit/report/small_outcome.h"
@@ -43,6 +44,43 @@ TEST_CASE("a job that does not fit says by how much and where")
     summary.peak_memory = outcome.memory.peak();
     CHECK_THAT(terminal_text(outcome, summary),
                ContainsSubstring("DOES NOT FIT: 12.3 GB too much on stage 0"));
+}
+
+TEST_CASE("devices that the job leaves idle stand in its title and its layout")
+{
+    Outcome outcome = small_outcome();
+    outcome.cluster_devices = 6;
+    CHECK_THAT(job_title(outcome), ContainsSubstring("tiny on 4 of 6 x H100-SXM5-80GB"));
+    CHECK_THAT(layout_words(outcome.scenario, outcome), EndsWith(", on 4 of 6 devices"));
+    CHECK(step_figures(outcome).idle_gpus == 2);
+    outcome.cluster_devices = 4;
+    CHECK_THAT(layout_words(outcome.scenario, outcome), !ContainsSubstring("devices"));
+    CHECK(step_figures(outcome).idle_gpus == 0);
+}
+
+TEST_CASE("memory has its interval, its evidence and a verdict as sure as they are")
+{
+    const Outcome outcome = small_outcome();
+    Summary summary = small_summary(); // 60 GB of 80
+    summary.peak = {60_GB, 54_GB, 66_GB, 0.9, Grade::extrapolated, "54 runs of 9 groups"};
+    const auto text = [&] { return terminal_text(outcome, summary); };
+    CHECK_THAT(text(), ContainsSubstring("54.0 GB to 66.0 GB (90 %), evidence: extrapolated"));
+    CHECK_THAT(text(), ContainsSubstring("x 0.90 to x 1.10  54 runs of 9 groups"));
+    CHECK_THAT(text(), ContainsSubstring("fits, 25.0 % free"));
+    summary.capacity = 64_GB;
+    CHECK_THAT(text(), ContainsSubstring("probably fits, 6.2 % free"));
+    summary.capacity = 58_GB;
+    summary.fits = false;
+    CHECK_THAT(text(), ContainsSubstring("PROBABLY DOES NOT FIT: 2.00 GB too much"));
+    summary.capacity = 50_GB;
+    CHECK_THAT(text(), ContainsSubstring(" DOES NOT FIT: 10.0 GB too much"));
+    CHECK(to_json(outcome, summary).find("memory_fit")->as_string() == "does not fit");
+    CHECK(to_json(outcome, summary).find("peak_memory_interval_bytes")->items().size() == 2);
+    // Nothing measured: the value alone decides, and no interval is made up.
+    summary.peak = {};
+    CHECK_THAT(text(), !ContainsSubstring("GB to "));
+    CHECK(to_json(outcome, summary).find("peak_memory_interval_bytes")->is_null());
+    CHECK(to_json(outcome, summary).find("memory_fit")->as_string() == "does not fit");
 }
 
 TEST_CASE("colour adds escape sequences and changes no character cell")

@@ -291,17 +291,103 @@ TEST_CASE("runs err as the fits that did not see them say")
     CHECK_THAT(as_left_out(runs, {}, before)[2].error, WithinAbs(-0.15, 1e-12));
 }
 
+TEST_CASE("a peak of memory has the interval of errors of measured peaks")
+{
+    PeakErrors errors{0.9, known_errors().classes, known_errors().seen, {}};
+    const PeakPrediction known = predict_peak(100_GB, known_job(), errors);
+    CHECK_THAT(known.low / 100_GB, WithinRel(std::exp(-0.1), 1e-9));
+    CHECK_THAT(known.high / 100_GB, WithinRel(std::exp(0.2), 1e-9));
+    CHECK(known.grade == Grade::published);
+    JobTraits job = known_job();
+    job.device = "MI300X";
+    // Nothing says how much wider, so it is only named.
+    const PeakPrediction other = predict_peak(100_GB, job, errors);
+    CHECK(other.high == known.high);
+    CHECK(other.grade == Grade::extrapolated);
+    CHECK_THAT(other.basis, ContainsSubstring("; not among them: MI300X"));
+    errors.widening.device = 2;
+    const PeakPrediction wider = predict_peak(100_GB, job, errors);
+    CHECK_THAT(wider.high / 100_GB, WithinRel(std::exp(0.4), 1e-9));
+    CHECK_THAT(wider.basis, ContainsSubstring("so wider: MI300X"));
+    // Of models of which no run was measured.
+    errors.seen.push_back({ModelClass::hybrid, {}, {}, {}, 0});
+    job.model_class = ModelClass::hybrid;
+    const PeakPrediction unseen = predict_peak(100_GB, job, errors);
+    CHECK(unseen.grade == Grade::datasheet);
+    CHECK_THAT(unseen.basis, ContainsSubstring("hybrids, MI300X"));
+    const PeakPrediction none = predict_peak(100_GB, job, {});
+    CHECK_FALSE(none.has_interval());
+    CHECK(none.low == none.high);
+}
+
+TEST_CASE("whether a peak fits is as sure as its interval")
+{
+    const PeakPrediction peak{60_GB, 50_GB, 72_GB, 0.9, Grade::published, "runs"};
+    CHECK(fit_of(peak, 80_GB) == MemoryFit::fits);
+    CHECK(fit_of(peak, 72_GB) == MemoryFit::fits);
+    CHECK(fit_of(peak, 64_GB) == MemoryFit::probably_fits);
+    CHECK(fit_of(peak, 55_GB) == MemoryFit::probably_not);
+    CHECK(fit_of(peak, 49_GB) == MemoryFit::does_not);
+}
+
+TEST_CASE("errors of peaks are pooled over the classes of models until nine groups are together")
+{
+    std::vector<JudgedRun> runs;
+    for (int group = 0; group < 9; ++group)
+        for (const double error : {0.01 * group, -0.02})
+            runs.push_back(judged(group < 7 ? ModelClass::dense : ModelClass::mixture, group,
+                                  error > 0 ? 0 : 1, error));
+    CHECK(!calibrated_peaks(std::span(runs).first(6))); // of 3 groups
+    const std::optional<PeakErrors> errors = calibrated_peaks(runs);
+    REQUIRE(errors);
+    CHECK(errors->share == 0.9);
+    // Eight groups tell of a ninth with 8 / 9: the largest error of them all.
+    const std::optional<PeakErrors> fewer = calibrated_peaks(std::span(runs).first(16));
+    REQUIRE(fewer);
+    CHECK_THAT(fewer->share, WithinRel(8.0 / 9, 1e-12));
+    CHECK_THAT(class_for(fewer->classes, known_job())->high, WithinAbs(0.07, 1e-12));
+    JobTraits job = known_job();
+    for (const EnumName<ModelClass>& each : enum_names<ModelClass>()) {
+        job.model_class = each.value;
+        const ErrorClass* const of = class_for(errors->classes, job);
+        REQUIRE(of != nullptr);
+        CHECK(of->groups == 9);
+        CHECK_THAT(of->high, WithinAbs(0.08, 1e-12)); // the largest of nine
+        CHECK(of->low == -of->high);
+    }
+    CHECK(seen_of(errors->seen, ModelClass::hybrid)->devices.empty());
+}
+
 TEST_CASE("the file of errors is read as it is written, and a class that lacks is named")
 {
     const StepErrors errors = known_errors();
     const Checked<StepErrors> again = step_errors_from(to_json(errors), "errors.json");
     REQUIRE(again);
     CHECK(*again == errors);
+    StepErrors with_memory = errors;
+    with_memory.memory.classes = errors.classes;
+    with_memory.memory.seen = errors.seen;
+    CHECK(*step_errors_from(to_json(with_memory), "errors.json") == with_memory);
     StepErrors partial = errors;
     partial.classes.pop_back();
     const Checked<StepErrors> refused = step_errors_from(to_json(partial), "errors.json");
     REQUIRE(!refused);
     CHECK_THAT(refused.error().front().message, ContainsSubstring("\"other\""));
+}
+
+TEST_CASE("shipped intervals of memory hold nine in ten, and say of which models none was measured")
+{
+    const PeakErrors& errors = shipped_step_errors().memory;
+    for (const EnumName<ModelClass>& each : enum_names<ModelClass>()) {
+        JobTraits job = known_job();
+        job.model_class = each.value;
+        const PeakPrediction peak = predict_peak(100_GB, job, errors);
+        REQUIRE(peak.has_interval());
+        CHECK(peak.low < peak.value);
+        CHECK(peak.high > peak.value);
+        const bool measured = !seen_of(errors.seen, each.value)->devices.empty();
+        CHECK((peak.grade == Grade::datasheet) == !measured);
+    }
 }
 
 TEST_CASE("shipped intervals know every class of models")
