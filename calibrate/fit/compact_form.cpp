@@ -1,6 +1,6 @@
 #include "calibrate/fit/compact_form.h"
 
-#include <Eigen/Dense>
+#include <Eigen/QR>
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,8 @@
 #include "calibrate/fit/robust_fit.h"
 
+#include <Eigen/Cholesky>
+#include <Eigen/LU>
+
 namespace trainyard {
 namespace {
 

@@ -2,7 +2,7 @@
 
 // Constants of a model in their logarithms, by robust least squares with priors.
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 
 #include <functional>
 

@@ -1,6 +1,6 @@
 #include "calibrate/fit/two_scalars.h"
 
-#include <Eigen/Dense>
+#include <Eigen/Cholesky>
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 
 #include "sim/base/progress.h"
 
-#include <Eigen/Dense>
+#include <Eigen/Cholesky>
 
 #include <algorithm>
 #include <cmath>

@@ -31,8 +31,8 @@ MeasuredRecord small_llama(int tp, int micro_batch)
     MeasuredRecord record = llama_on_64_h100();
     record.id = "tp" + std::to_string(tp) + "-mb" + std::to_string(micro_batch);
     record.gpus = 8;
-    record.model.layers = 8;
-    record.global_batch = 64;
+    record.model.layers = 2;
+    record.global_batch = 16;
     record.micro_batch = micro_batch;
     record.parallel.tp = tp;
     record.parallel.pp = 1;

@@ -130,6 +130,7 @@ TEST_CASE("shares of a space are the space, however many")
         SearchSpace space = usual_space(base.file.scenario, base.facts);
         REQUIRE(restrict(space, parse_axis("strategy.vpp=1,2").value()).empty());
         REQUIRE(restrict(space, parse_axis("training.recompute=none").value()).empty());
+        REQUIRE(restrict(space, parse_axis("training.micro_batch=1,2").value()).empty());
         const Bytes room = scaled(device_memory(base.parts.cost->profile()).capacity, 0.7);
         const PossibleLayouts whole = possible_layouts(space, base, room, {});
         CHECK(whole.points() == space.points());
