@@ -99,8 +99,10 @@ void paint_label(QPainter& painter, const TopologyScene& scene, const QRectF& re
     if (rect.height() < metrics.height() - 2 || scene.shown == ShownLinks::none)
         return;
     painter.setPen(ink);
-    const QString brief =
-        at.kind == PlaceKind::switches ? QStringLiteral("×%1").arg(at.pieces) : number_of(at.name);
+    const QString brief = at.kind == PlaceKind::switches ? QStringLiteral("×%1").arg(at.pieces)
+                          : at.kind == PlaceKind::part
+                              ? QString::fromStdString(at.name.substr(at.name.find(' ') + 1))
+                              : number_of(at.name);
     for (const QString& text : {label_of(scene, place), brief})
         if (metrics.horizontalAdvance(text) + 4 <= rect.width()) {
             painter.drawText(rect, Qt::AlignCenter, text);
