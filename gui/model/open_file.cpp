@@ -133,12 +133,18 @@ Checked<JobImportOptions> import_options(const ImportQuestion& request, JobKind 
 Checked<Opened> open_folder(const std::string& folder, const WorkControl& control)
 {
     OpenedTraces found;
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    std::error_code failed;
+    for (fs::directory_iterator at(folder, failed); !failed && at != fs::directory_iterator();
+         at.increment(failed))
+    {
         control.check();
+        const fs::directory_entry& entry = *at;
         std::error_code ignored;
         if (entry.is_regular_file(ignored) && begins_as_trace(entry.path().string()))
             found.files.push_back(entry.path().string());
     }
+    if (failed)
+        throw WorldError{fmt::format("cannot read {}: {}", folder, failed.message())};
     if (found.files.empty())
         return tl::unexpected(refusal(folder, "there is no trace in this folder",
                                       "traces of torch.profiler, Nsight Systems (.sqlite) or "
