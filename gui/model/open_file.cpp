@@ -11,6 +11,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cctype>
 #include <fstream>
 
 namespace trainyard::gui {
@@ -80,13 +81,24 @@ std::string long_file_head(const std::string& file)
     return in.peek() == std::ifstream::traits_type::eof() ? std::string() : text;
 }
 
+// "[job]" alone in its line: a table of TOML, no list.
+bool begins_toml(std::string_view text)
+{
+    const std::string_view line = text.substr(0, text.find_first_of("\r\n"));
+    const std::string_view name = line.substr(std::min(line.find_first_not_of('['), line.size()));
+    const std::size_t end = name.find_first_not_of("abcdefghijklmnopqrstuvwxyz"
+                                                   "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-");
+    return end != 0 && end != std::string_view::npos && name[end] == ']' &&
+           std::isdigit(static_cast<unsigned char>(name.front())) == 0;
+}
+
 // Comments may stand before it.
 bool begins_json(std::string_view text)
 {
     while (true) {
         text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
         if (!text.starts_with("//"))
-            return text.starts_with('{') || text.starts_with('[');
+            return text.starts_with('{') || (text.starts_with('[') && !begins_toml(text));
         text.remove_prefix(std::min(text.find('\n'), text.size()));
     }
 }

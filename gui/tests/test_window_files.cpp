@@ -134,14 +134,16 @@ void TestWindowFiles::savingAsksBeforeItLosesWhatOthersWrote()
     QVERIFY(settled());
     int asked = 0;
     const auto save = [&](QMessageBox::StandardButton answer) {
-        QTimer::singleShot(0, this, [&asked, answer] {
+        QTimer answering;
+        connect(&answering, &QTimer::timeout, this, [&asked, answer] {
             if (auto* const box = qobject_cast<QMessageBox*>(QApplication::activeModalWidget())) {
                 ++asked;
                 box->button(answer)->click();
             }
         });
+        answering.start(20);
+        QVERIFY(QTest::qWaitForWindowActive(window_.get())); // again, after a question
         QTest::keyClick(window_.get(), Qt::Key_S, Qt::ControlModifier);
-        QTest::qWait(0);
     };
     save(QMessageBox::Cancel); // nobody else wrote it: it is not asked
     QCOMPARE(asked, 0);
