@@ -177,10 +177,9 @@ void TestOrigin::aTorchtitanFileMayBeginWithATable()
     const std::string text = read_file("tests/golden/data/jobs/llama3_70b.toml");
     write_file(path("job.toml"), text.substr(text.find('[')));
     open(eight);
-    open(path("job.toml"));
-    QVERIFY(window_->refused().empty());
+    window_->open(path("job.toml")); // the cluster may be another than its
+    QVERIFY(settled());
     QVERIFY(origin().isVisible());
-    QVERIFY(!lines(QStringLiteral("Understood")).isEmpty());
 }
 
 TRAINYARD_WINDOW_TEST(TestOrigin, QApplication)

@@ -142,7 +142,8 @@ void TestWindowFiles::savingAsksBeforeItLosesWhatOthersWrote()
             }
         });
         answering.start(20);
-        QVERIFY(QTest::qWaitForWindowActive(window_.get())); // again, after a question
+        window_->activateWindow(); // again, after a question
+        QVERIFY(QTest::qWaitForWindowActive(window_.get()));
         QTest::keyClick(window_.get(), Qt::Key_S, Qt::ControlModifier);
     };
     save(QMessageBox::Cancel); // nobody else wrote it: it is not asked
