@@ -13,9 +13,11 @@
 #include <fmt/core.h>
 
 #include <QApplication>
+#include <QLocale>
 #include <QScreen>
 #include <QSettings>
 #include <QStandardPaths>
+#include <clocale>
 #include <csignal>
 
 namespace trainyard::gui {
@@ -67,6 +69,10 @@ int run(int argc, char** argv)
         drop_offscreen_noise();
     std::signal(SIGXFSZ, SIG_IGN); // a full disk is told, not died of
     QApplication application(argc, argv);
+    // Numbers read and look as on the command line, whatever the desktop's language: Qt took over
+    // the locale, in some of which a comma stands before decimals.
+    std::setlocale(LC_NUMERIC, "C");
+    QLocale::setDefault(QLocale(QLocale::English, QLocale::UnitedStates));
     QApplication::setApplicationName(QStringLiteral("trainyard"));
     QApplication::setOrganizationName(QStringLiteral("trainyard"));
     const Theme desktop = system_theme(); // before one is applied

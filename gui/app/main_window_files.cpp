@@ -7,6 +7,7 @@
 #include "gui/new/origin_view.h"
 #include "gui/plan/plan_panel.h"
 #include "gui/recorded/recorded_panel.h"
+#include "gui/scenario/scenario_panel.h"
 #include "gui/timeline/timeline_panel.h"
 #include "gui/widgets/export.h"
 #include "sim/base/build_info.h"
@@ -56,6 +57,14 @@ QString path_text(const fs::path& path)
     return QString::fromStdString(path.string());
 }
 
+// As it is where nothing is known of the folder that it is relative to (it was removed).
+fs::path absolute(const fs::path& path)
+{
+    std::error_code unknown;
+    const fs::path found = fs::absolute(path, unknown);
+    return unknown ? path : found;
+}
+
 QMessageBox::StandardButton ask_recovery(QWidget* parent, const std::string& file)
 {
     const QString name = QString::fromStdString(file.empty() ? std::string("unnamed") : file);
@@ -74,6 +83,26 @@ bool is_in_its_file(const ScenarioFile& scenario)
         return false;
     const Checked<Json> json = read_json_file(scenario.file, input_limits);
     return json && *json == scenario.json;
+}
+
+// Another program, or another window, wrote it meanwhile.
+bool ask_replace(QWidget* parent, const std::string& file)
+{
+    return QMessageBox::warning(
+               parent, MainWindow::tr("Changed meanwhile"),
+               MainWindow::tr(
+                   "%1 is not as it was when it was opened here. Saving replaces what it "
+                   "has now; \"Save scenario as\" keeps both.")
+                   .arg(path_text(file)),
+               QMessageBox::Save | QMessageBox::Cancel, QMessageBox::Cancel) == QMessageBox::Save;
+}
+
+bool ask_forget(QWidget* parent)
+{
+    return QMessageBox::question(
+               parent, MainWindow::tr("Not applied"),
+               MainWindow::tr("What was typed as JSON is not applied yet. Forget it?"),
+               QMessageBox::Discard | QMessageBox::Cancel) == QMessageBox::Discard;
 }
 
 } // namespace
@@ -101,7 +130,7 @@ void MainWindow::open_traces()
     if (opener_.busy() || traces_.empty())
         return;
     if (traces_.size() == 1)
-        add_recent(path_text(fs::absolute(traces_.front())));
+        add_recent(path_text(absolute(traces_.front())));
     recorded_->recording().open(std::exchange(traces_, {}));
 }
 
@@ -139,11 +168,11 @@ void MainWindow::take_opened(const std::string& file, Checked<Opened> content)
         --unopened_;
         if (auto* const scenario = std::get_if<OpenedScenario>(&*content)) {
             workspace_.document().load(std::move(scenario->json),
-                                       fs::absolute(scenario->file).string());
+                                       absolute(scenario->file).string());
         } else
             take(std::move(std::get<SessionContent>(*content)), file);
         origin_->show_nothing();
-        add_recent(path_text(fs::absolute(file)));
+        add_recent(path_text(absolute(file)));
     });
 }
 
@@ -234,10 +263,10 @@ SessionContent MainWindow::content()
     content.explore = to_json(explore_->state());
     content.plan = to_json(plan_->question());
     for (const std::string& measured : calibration_->calibration().files())
-        content.measured.push_back(fs::absolute(measured).string());
+        content.measured.push_back(absolute(measured).string());
     content.fit_log = to_json(calibration_->calibration().log());
     for (const std::string& trace : recorded_->recording().files())
-        content.recorded.push_back(fs::absolute(trace).string());
+        content.recorded.push_back(absolute(trace).string());
     content.layout = saveState().toBase64().toStdString();
     for (const Panel* const one : panels_)
         if (one->in_sight())
@@ -249,7 +278,7 @@ bool MainWindow::save_session(const std::string& file)
 {
     return attempt([&] {
         write_file(file, to_text(to_json(content())) + "\n");
-        add_recent(path_text(fs::absolute(file)));
+        add_recent(path_text(absolute(file)));
     });
 }
 
@@ -309,7 +338,15 @@ bool MainWindow::save_scenario()
 {
     if (!workspace_.document().named() || is_shipped(workspace_.document().file()))
         return save_scenario_as();
-    return attempt([this] { workspace_.document().save(workspace_.document().file()); });
+    bool written = false;
+    return attempt([&] {
+               Document& document = workspace_.document();
+               if (document.would_lose() && !ask_replace(this, document.file()))
+                   return;
+               document.save(document.file());
+               written = true;
+           }) &&
+           written;
 }
 
 bool MainWindow::save_scenario_as()
@@ -353,7 +390,11 @@ bool MainWindow::export_to(Panel& part, const std::string& file)
 
 bool MainWindow::may_leave()
 {
-    if (!workspace_.document().modified() || !places_.remember)
+    if (!places_.remember)
+        return true;
+    if (scenario_->typed() && !ask_forget(this))
+        return false;
+    if (!workspace_.document().modified())
         return true;
     const auto answer =
         QMessageBox::question(this, tr("Unsaved changes"),

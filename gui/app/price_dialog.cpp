@@ -41,6 +41,7 @@ PriceDialog::PriceDialog(Workspace& workspace, QWidget* parent)
     currency_->setObjectName(QStringLiteral("currency"));
     tokens_->setObjectName(QStringLiteral("tokens"));
     tokens_->setPlaceholderText(tr("not known; like 2T or 500B"));
+    tokens_->setMinimumWidth(fontMetrics().horizontalAdvance(tokens_->placeholderText()) + 24);
     auto* const form = new QFormLayout(this);
     form->addRow(tr("&Price of a device and hour"), price_);
     form->addRow(tr("&Currency"), currency_);

@@ -3,6 +3,7 @@
 #include "gui/widgets/theme.h"
 
 #include <QPainter>
+#include <algorithm>
 
 namespace trainyard::gui {
 
@@ -28,7 +29,9 @@ TaskButton::TaskButton(const QString& title, const QString& says, QWidget* paren
     setAccessibleDescription(says);
     setFocusPolicy(Qt::StrongFocus);
     setCursor(Qt::PointingHandCursor);
-    setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+    QSizePolicy policy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+    policy.setHeightForWidth(true);
+    setSizePolicy(policy);
 }
 
 // Two lines of what it says.
@@ -37,6 +40,14 @@ QSize TaskButton::sizeHint() const
     const QFontMetrics title(title_font(font()));
     return {26 * fontMetrics().averageCharWidth(),
             2 * task_margin + title.height() + 6 + 2 * fontMetrics().lineSpacing()};
+}
+
+// All lines of what it says, two at least.
+int TaskButton::heightForWidth(int width) const
+{
+    const QRect place(0, 0, width - 2 * task_margin, 10'000);
+    const int words = fontMetrics().boundingRect(place, Qt::TextWordWrap, says_).height();
+    return sizeHint().height() + std::max(0, words - 2 * fontMetrics().lineSpacing());
 }
 
 void TaskButton::paintEvent(QPaintEvent*)

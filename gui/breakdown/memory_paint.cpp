@@ -134,10 +134,12 @@ void MemoryPanel::paint_peak(QCPPainter& painter, const std::vector<QRectF>& wri
     QRectF box(0, 0, painter.fontMetrics().horizontalAdvance(text) + 8, line);
     box.moveLeft(std::clamp(tip.x() - box.width() / 2, body.left() + 2.0,
                             std::max(body.left() + 2.0, body.right() - box.width() - 2.0)));
-    // Above the curve, below its top, or above what else is written: where there is room.
-    std::vector<double> tops{tip.y() - size - line - 1, tip.y() + size + 2};
+    // Above the curve, or above what else is written there; only without room below its top, where
+    // it hides areas.
+    std::vector<double> tops{tip.y() - size - line - 1};
     for (const QRectF& other : written)
         tops.push_back(other.top() - line - 1);
+    tops.push_back(tip.y() + size + 2);
     const auto is_free = [&](double top) {
         box.moveTop(top);
         return top >= body.top() && box.bottom() <= body.bottom() &&

@@ -54,6 +54,7 @@ MemoryPanel::MemoryPanel(Workspace& workspace, QWidget* parent)
                 if (curve_ != nullptr && !following_)
                     workspace_.view().show({time_of(range.lower), time_of(range.upper)});
             });
+    connect(&chart(), &QCustomPlot::afterLayout, this, &MemoryPanel::fit_height);
     ViewState& view = workspace_.view();
     connect(&view, &ViewState::rangeChanged, this, &MemoryPanel::follow_range);
     connect(&view, &ViewState::cursorChanged, &chart(),
@@ -193,14 +194,6 @@ void MemoryPanel::fill()
 {
     if (curve_ == nullptr || curve_->points.empty())
         return;
-    const MemoryEstimate& memory = shown_->outcome->memory;
-    double top = gigabytes(curve_->points[curve_->peak].bytes);
-    top = std::max(top, gigabytes(reserved(stage()).value_or(Bytes(0))));
-    // A device without limit, or one that is far from full, keeps the curve in sight.
-    const double capacity = gigabytes(memory.capacity);
-    if (capacity > 0 && capacity < 8 * top)
-        top = std::max(top, capacity);
-    chart().yAxis->setRange(0, std::max(top, 1e-6) * 1.12);
     chart().xAxis->setLabel(tr("since the step began [ms]"));
     chart().clearPlottables();
     for (auto kind = kinds_.rbegin(); kind != kinds_.rend(); ++kind) {
@@ -211,6 +204,22 @@ void MemoryPanel::fill()
     }
     fit_legend(chart().width());
     follow_range();
+}
+
+// With room for two lines of words above the curve, which would hide it.
+void MemoryPanel::fit_height()
+{
+    if (curve_ == nullptr || curve_->points.empty())
+        return;
+    double top = gigabytes(curve_->points[curve_->peak].bytes);
+    top = std::max(top, gigabytes(reserved(stage()).value_or(Bytes(0))));
+    const double words = 2.5 * fontMetrics().height() / std::max(1, chart().axisRect()->height());
+    double upper = std::max(top, 1e-6) / (1 - std::min(words, 0.5));
+    // A device without limit, or one that is far from full, keeps the curve in sight.
+    const double capacity = gigabytes(shown_->outcome->memory.capacity);
+    if (capacity > 0 && capacity < 8 * top)
+        upper = std::max(upper, 1.12 * capacity);
+    chart().yAxis->setRange(0, upper);
 }
 
 void MemoryPanel::fit(const QSize& size)

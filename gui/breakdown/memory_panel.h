@@ -46,6 +46,7 @@ private:
     void fill_content();
     void follow_range();
     void fill();
+    void fit_height();
     void paint_areas(QCPPainter& painter) const;
     // Where they wrote.
     std::vector<QRectF> paint_lines(QCPPainter& painter) const;

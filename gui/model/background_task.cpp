@@ -8,6 +8,7 @@
 
 #include <QMetaObject>
 #include <chrono>
+#include <filesystem>
 #include <new>
 #include <string>
 
@@ -44,6 +45,9 @@ void BackgroundTask::start(Work work)
             return;
         } catch (const WorldError& error) {
             message = QString::fromStdString(error.message);
+        } catch (const std::filesystem::filesystem_error& error) {
+            message = QStringLiteral("%1: %2").arg(QString::fromStdString(error.path1().string()),
+                                                   QString::fromStdString(error.code().message()));
         } catch (const std::bad_alloc&) {
             message = tr("There is not enough memory for this.");
         }

@@ -20,7 +20,8 @@ class BackgroundTask : public QObject {
 public:
     // What to do with the result, in the owner's thread: it is no longer busy by then.
     using Answer = std::function<void()>;
-    // Runs in the background; may throw Cancelled, WorldError and std::bad_alloc.
+    // Runs in the background; may throw Cancelled, WorldError, std::bad_alloc, and what the
+    // standard library throws of files.
     using Work = std::function<Answer(const WorkControl& control)>;
 
     using QObject::QObject;

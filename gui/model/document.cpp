@@ -144,6 +144,17 @@ void Document::load(Json json, const std::string& file)
     emit changed();
 }
 
+bool Document::would_lose() const
+{
+    std::error_code ignored;
+    if (!named() || !fs::is_regular_file(file_, ignored))
+        return false;
+    const std::optional<std::string> now = read_file_up_to(file_, input_limits.max_bytes);
+    const Checked<Json> read =
+        now ? parse_json(*now, file_, input_limits) : tl::unexpected(Problems{});
+    return !read || !(*read == saved_ || *read == json_);
+}
+
 void Document::mark_unsaved()
 {
     saved_ = Json();

@@ -35,6 +35,9 @@ public:
     // the old folder are rewritten. Throws WorldError.
     void save(const std::string& file);
 
+    // Whether its file has something that was neither read nor written here: saving would lose it.
+    bool would_lose() const;
+
     // What it is now was never written: a crash left it.
     void mark_unsaved();
 

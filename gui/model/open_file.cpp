@@ -11,6 +11,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cctype>
 #include <fstream>
 
 namespace trainyard::gui {
@@ -92,13 +93,24 @@ std::string long_file_head(const std::string& file)
     return in.peek() == std::ifstream::traits_type::eof() ? std::string() : text;
 }
 
+// "[job]" alone in its line: a table of TOML, no list.
+bool begins_toml(std::string_view text)
+{
+    const std::string_view line = text.substr(0, text.find_first_of("\r\n"));
+    const std::string_view name = line.substr(std::min(line.find_first_not_of('['), line.size()));
+    const std::size_t end = name.find_first_not_of("abcdefghijklmnopqrstuvwxyz"
+                                                   "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-");
+    return end != 0 && end != std::string_view::npos && name[end] == ']' &&
+           std::isdigit(static_cast<unsigned char>(name.front())) == 0;
+}
+
 // Comments may stand before it.
 bool begins_json(std::string_view text)
 {
     while (true) {
         text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
         if (!text.starts_with("//"))
-            return text.starts_with('{') || text.starts_with('[');
+            return text.starts_with('{') || (text.starts_with('[') && !begins_toml(text));
         text.remove_prefix(std::min(text.find('\n'), text.size()));
     }
 }
@@ -145,12 +157,18 @@ Checked<JobImportOptions> import_options(const ImportQuestion& request, JobKind 
 Checked<Opened> open_folder(const std::string& folder, const WorkControl& control)
 {
     OpenedTraces found;
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    std::error_code failed;
+    for (fs::directory_iterator at(folder, failed); !failed && at != fs::directory_iterator();
+         at.increment(failed))
+    {
         control.check();
+        const fs::directory_entry& entry = *at;
         std::error_code ignored;
         if (entry.is_regular_file(ignored) && begins_as_trace(entry.path().string()))
             found.files.push_back(entry.path().string());
     }
+    if (failed)
+        throw WorldError{fmt::format("cannot read {}: {}", folder, failed.message())};
     if (found.files.empty())
         return tl::unexpected(refusal(folder, "there is no trace in this folder",
                                       "traces of torch.profiler, Nsight Systems (.sqlite) or "

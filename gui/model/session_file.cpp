@@ -97,8 +97,10 @@ std::optional<TimeRange> range_of(const std::vector<std::int64_t>& ends)
 
 void check_range(const Reader& reader, const char* field, const std::vector<std::int64_t>& ends)
 {
-    if (!ends.empty() && (ends.size() != 2 || ends[0] >= ends[1]))
-        reader.member(field).error("two times, the earlier first");
+    const std::int64_t most = longest_sim_time.value();
+    if (!ends.empty() &&
+        (ends.size() != 2 || ends[0] >= ends[1] || ends[0] < -most || ends[1] > most))
+        reader.member(field).error("two times of a step, the earlier first");
 }
 
 Selection selection_of(const SessionTable& table)

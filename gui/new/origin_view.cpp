@@ -11,6 +11,8 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
+#include <QScrollArea>
+#include <QStyle>
 #include <QTreeWidget>
 
 namespace trainyard::gui {
@@ -62,8 +64,7 @@ OriginView::OriginView(QWidget* parent)
 {
     auto* const row = new QHBoxLayout(this);
     row->setContentsMargins(6, 4, 6, 4);
-    answers_ = make_answers();
-    row->addWidget(answers_, 0, Qt::AlignTop);
+    row->addWidget(make_answers());
     auto* const column = new QVBoxLayout;
     column->addWidget(title_);
     lists_->setHeaderHidden(true);
@@ -114,7 +115,16 @@ QWidget* OriginView::make_answers()
     auto* const again = new QPushButton(tr("Import again"));
     grid->addWidget(again, grid->rowCount(), 1, Qt::AlignRight);
     connect(again, &QPushButton::clicked, this, &OriginView::import_again);
-    return box;
+    grid->setRowStretch(grid->rowCount(), 1);
+    scrolled_ = new QScrollArea; // on a low screen the window would not fit otherwise
+    scrolled_->setFrameShape(QFrame::NoFrame);
+    scrolled_->setWidgetResizable(true);
+    scrolled_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    scrolled_->setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Preferred);
+    scrolled_->setWidget(box);
+    scrolled_->setMinimumWidth(box->sizeHint().width() +
+                               style()->pixelMetric(QStyle::PM_ScrollBarExtent));
+    return scrolled_;
 }
 
 QLineEdit* OriginView::add_answer(const QString& name, const QString& placeholder,
@@ -166,7 +176,7 @@ void OriginView::show_job(const OpenedJob& job)
                                                 : QString());
     model_->setText(text_of(request_.question.model));
     variables_->setText(definitions_text(request_.question.definitions));
-    answers_->show();
+    scrolled_->show();
     lists_->clear();
     std::vector<Line> problems;
     for (const Diagnostic& problem : job.problems)
@@ -182,7 +192,7 @@ void OriginView::show_reasons(const std::vector<std::string>& reasons)
 {
     request_ = {};
     title_->setText(tr("Made from a model and a cluster; chosen for it:"));
-    answers_->hide();
+    scrolled_->hide();
     lists_->clear();
     add_list(tr("Chosen"), lines_of(reasons, {}));
 }
@@ -191,7 +201,7 @@ void OriginView::show_nothing()
 {
     request_ = {};
     title_->setText(tr("The open scenario is a file of its own: nothing was chosen or assumed."));
-    answers_->hide();
+    scrolled_->hide();
     lists_->clear();
 }
 

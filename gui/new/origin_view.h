@@ -13,6 +13,7 @@ class QComboBox;
 class QLabel;
 class QLineEdit;
 class QPushButton;
+class QScrollArea;
 class QTreeWidget;
 
 namespace trainyard::gui {
@@ -50,6 +51,7 @@ private:
 
     QLabel* title_;
     QWidget* answers_;
+    QScrollArea* scrolled_; // the answers
     QComboBox* gpu_ = nullptr;
     QLineEdit* nodes_ = nullptr;
     QLineEdit* model_ = nullptr;

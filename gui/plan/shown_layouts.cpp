@@ -113,6 +113,9 @@ QString headline_of_layouts(const PlanReport& report)
                            text_of(to_display(best.step_time.high)), text_of(percent(best.mfu)));
     if (best.training)
         out += QStringLiteral("; ") + training_words(*best.training);
+    if (report.search.open > 0 && report.own && slowdown(*report.own, best) < 1)
+        out += plan_words("; the scenario as it is takes %1")
+                   .arg(text_of(to_display(report.own->step_time.value)));
     return out + QStringLiteral(".");
 }
 

@@ -87,6 +87,8 @@ JsonView::JsonView(Workspace& workspace, QWidget* parent)
     connect(revert_, &QPushButton::clicked, this, &JsonView::revert);
     connect(editor_, &QPlainTextEdit::textChanged, this, &JsonView::follow_text);
     connect(&workspace_.document(), &Document::changed, this, &JsonView::follow_document);
+    connect(&workspace_.document(), &Document::loaded, editor_->document(),
+            [this] { editor_->document()->setModified(false); }); // it was of another scenario
     connect(&workspace_, &Workspace::problemsChanged, this, &JsonView::mark_problems);
     revert();
 }
@@ -104,11 +106,16 @@ void JsonView::revert()
     mark_problems();
 }
 
+bool JsonView::typed() const
+{
+    return editor_->document()->isModified();
+}
+
 // What is being typed stays until it is applied or forgotten. Out of sight nothing is written: no
 // slider waits for it.
 void JsonView::follow_document()
 {
-    if (isVisible() && !editor_->document()->isModified())
+    if (isVisible() && !typed())
         revert();
 }
 
@@ -120,11 +127,10 @@ void JsonView::showEvent(QShowEvent* event)
 
 void JsonView::follow_text()
 {
-    const bool typed = editor_->document()->isModified();
-    apply_->setEnabled(typed);
-    revert_->setEnabled(typed);
-    say(typed ? tr("not applied yet") : QString(), false);
-    if (typed)
+    apply_->setEnabled(typed());
+    revert_->setEnabled(typed());
+    say(typed() ? tr("not applied yet") : QString(), false);
+    if (typed())
         editor_->setExtraSelections({}); // lines of before
 }
 
@@ -165,7 +171,7 @@ void JsonView::go_to(const std::string& pointer)
 
 void JsonView::mark_problems()
 {
-    if (!isVisible() || editor_->document()->isModified())
+    if (!isVisible() || typed())
         return;
     QList<QTextEdit::ExtraSelection> marks;
     for (const Diagnostic& problem : workspace_.problems()) {

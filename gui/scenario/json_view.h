@@ -30,6 +30,8 @@ public:
     void apply();
     // Back to the scenario as it is.
     void revert();
+    // What is typed and not applied yet would be lost with the scenario.
+    bool typed() const;
 
 protected:
     void changeEvent(QEvent* event) override;

@@ -103,6 +103,11 @@ bool ScenarioPanel::dragging() const
     return std::ranges::any_of(steppers_, &Stepper::dragging);
 }
 
+bool ScenarioPanel::typed() const
+{
+    return json_->typed();
+}
+
 QWidget* ScenarioPanel::make_fields()
 {
     auto* const page = new QWidget;

@@ -36,6 +36,8 @@ public:
     void go_to(const std::string& pointer);
     // Whether the hand is on a slider.
     bool dragging() const;
+    // Whether JSON is typed that is not applied yet.
+    bool typed() const;
 
 signals:
     void let_go();

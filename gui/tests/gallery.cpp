@@ -1,7 +1,9 @@
-// Pictures of the window in every state that people meet, to be looked at: gallery FOLDER, in the
-// root of the source tree. The target `gallery` makes them at one and at two pixels per point.
+// Pictures of the window in every state that people meet, to be looked at: gallery FOLDER [PART],
+// in the root of the source tree; with PART only those whose names have it. The target `gallery`
+// makes them at one and at two pixels per point.
 
 #include "gui/app/main_window.h"
+#include "gui/scenario/scenario_panel.h"
 #include "gui/widgets/export.h"
 #include "gui/widgets/theme.h"
 #include "sim/base/files.h"
@@ -9,8 +11,12 @@
 
 #include <fmt/core.h>
 
+#include <QAction>
 #include <QApplication>
+#include <QDialog>
+#include <QMenuBar>
 #include <QScreen>
+#include <QTabBar>
 #include <QTemporaryDir>
 #include <filesystem>
 
@@ -47,6 +53,55 @@ void show_view(MainWindow& window, const std::string& file, const QString& key)
         panel->prepare_picture();
 }
 
+// The entry of a menu that reads so.
+void choose(const MainWindow& window, const QString& entry)
+{
+    for (const QAction* const menu : window.menuBar()->actions())
+        for (QAction* const action : menu->menu()->actions())
+            if (action->text().remove('&').remove(QStringLiteral(" ...")) == entry)
+                action->trigger();
+}
+
+// What begins without a scenario, what others' files bring, and the dialogs.
+void add_others(std::vector<State>& all, const std::vector<QString>& views)
+{
+    for (const QString& key : views)
+        all.push_back({fmt::format("{}-empty", key.toStdString()),
+                       [key](MainWindow& window) { window.show_panel(key); },
+                       false}); // nothing runs, and the layout takes some turns
+    const auto opened = [&](const char* name, std::vector<std::string> files) {
+        all.push_back({name, [files = std::move(files)](MainWindow& window) {
+                           for (const std::string& file : files) {
+                               window.open(file);
+                               settle(window);
+                           }
+                       }});
+    };
+    opened("calibration-measured",
+           {"tests/golden/data/nccl_logs/dstack_nebius_h100_2x8_allreduce.txt"});
+    opened("calibration-beside",
+           {small, "tests/golden/data/nccl_logs/dstack_nebius_h100_2x8_allreduce.txt"});
+    opened("origin", {small, "tests/golden/data/jobs/llama3_70b.toml"});
+    opened("refused", {small, "README.md"});
+    all.push_back({"recorded-traces", [](MainWindow& window) {
+                       const std::string folder = "tests/golden/data/traces/";
+                       window.open({folder + "rank0.json", folder + "rank1.json"});
+                   }});
+    all.push_back({"json", [](MainWindow& window) {
+                       window.open(small);
+                       window.findChild<ScenarioPanel*>()->findChild<QTabBar*>()->setCurrentIndex(
+                           1);
+                   }});
+    for (const char* dialog : {"New", "Cluster", "Price", "Keys"})
+        all.push_back({fmt::format("dialog-{}", dialog), [dialog](MainWindow& window) {
+                           window.open(small);
+                           settle(window);
+                           choose(window, QLatin1String(dialog));
+                           for (int turn = 0; turn < 30; ++turn) // what it lists comes later
+                               QApplication::processEvents(QEventLoop::WaitForMoreEvents, 20);
+                       }});
+}
+
 std::vector<State> states(const std::vector<QString>& views)
 {
     std::vector<State> all{{"start", [](MainWindow&) {}, false}}; // its examples are being drawn
@@ -68,8 +123,9 @@ std::vector<State> states(const std::vector<QString>& views)
     changed("changed", {{"training.precision", "fp8"}});
     changed("error", {{"strategy.tp", "3"}});
     changed("does-not-fit", {{"training.sequence_length", "1048576"}});
-    changed("busy", {{"run.engine", "reference"}, {"run.fold", "false"}, {"run.steps", "400"}},
+    changed("busy", {{"run.engine", "reference"}, {"run.fold", "false"}, {"run.steps", "20000"}},
             false);
+    add_others(all, views);
     return all;
 }
 
@@ -95,11 +151,15 @@ void take(const State& state, const QSize& size, const std::filesystem::path& fi
     else
         for (int turn = 0; turn < 30; ++turn) // what is late is seen to be
             QApplication::processEvents(QEventLoop::WaitForMoreEvents, 20);
-    write_image(window.grab().toImage(), file);
+    QWidget* shown = &window;
+    for (QDialog* const dialog : window.findChildren<QDialog*>())
+        if (dialog->isVisible())
+            shown = dialog;
+    write_image(shown->grab().toImage(), file);
     window.workspace().live().cancel();
 }
 
-int run(const std::filesystem::path& folder)
+int run(const std::filesystem::path& folder, const std::string& part)
 {
     std::filesystem::create_directories(folder);
     const int scale = qRound(QGuiApplication::primaryScreen()->devicePixelRatio());
@@ -112,6 +172,8 @@ int run(const std::filesystem::path& folder)
             for (const State& state : all) {
                 const std::string name = fmt::format("{}-{}-{}x{}@{}.png", state.name, word,
                                                      size.width(), size.height(), scale);
+                if (name.find(part) == std::string::npos)
+                    continue;
                 take(state, size, folder / name);
                 page += fmt::format("<h3>{0}</h3><img src=\"{0}\" width=\"{1}\">\n", name,
                                     size.width());
@@ -130,5 +192,5 @@ int main(int argc, char** argv)
     keep_freed_memory();
     qputenv("QT_QPA_PLATFORM", "offscreen");
     QApplication application(argc, argv);
-    return argc == 2 ? run(argv[1]) : 2;
+    return argc == 2 || argc == 3 ? run(argv[1], argc == 3 ? argv[2] : "") : 2;
 }

@@ -8,6 +8,7 @@
 #include <QThread>
 #include <atomic>
 #include <chrono>
+#include <filesystem>
 #include <new>
 #include <thread>
 #include <vector>
@@ -144,6 +145,12 @@ void TestBackgroundTask::whatGoesWrongIsTold()
     task.start([](const WorkControl&) -> BackgroundTask::Answer { throw std::bad_alloc(); });
     QTRY_COMPARE(failed.count(), 2);
     QVERIFY(failed[1][0].toString().contains(QStringLiteral("memory")));
+    task.start([](const WorkControl&) -> BackgroundTask::Answer {
+        std::filesystem::directory_iterator gone("no/such/folder");
+        return {};
+    });
+    QTRY_COMPARE(failed.count(), 3);
+    QVERIFY(failed[2][0].toString().startsWith(QStringLiteral("no/such/folder: ")));
 }
 
 void TestBackgroundTask::itsEndCancelsAndWaits()

@@ -38,6 +38,7 @@ private slots:
     void aKindIsHighlighted();
     void memoryFollowsTheCursorAndTheRange();
     void memoryShowsTheChosenStage();
+    void theWordsOfThePeakHideNothing();
     void theRooflineIsUnderItsRoofs();
     void layersZoomAndGoBack();
     void layersSayWhatChanged();
@@ -256,6 +257,23 @@ void TestBreakdownPanel::memoryShowsTheChosenStage()
     settle();
     QCOMPARE(stages->currentIndex(), other);
     QVERIFY(!(*memory().curve() == fullest));
+}
+
+// Two lines of words have their place above the curve, however small the chart.
+void TestBreakdownPanel::theWordsOfThePeakHideNothing()
+{
+    workspace_->document().edit({{"training.global_batch", "64"}, {"training.micro_batch", "4"}});
+    settle(); // nearly full: no room is left by what is free
+    for (const QSize& size : {QSize(1280, 800), QSize(1000, 560)}) {
+        panel_->resize(size);
+        QTest::qWait(20);
+        QCustomPlot& plot = memory().chart();
+        plot.replot();
+        const MemoryCurve& curve = *memory().curve();
+        const double peak = static_cast<double>(curve.points[curve.peak].bytes) / 1e9;
+        QVERIFY(plot.yAxis->coordToPixel(peak) - plot.axisRect()->top() >=
+                2 * plot.fontMetrics().height());
+    }
 }
 
 void TestBreakdownPanel::theRooflineIsUnderItsRoofs()

@@ -20,6 +20,7 @@ private slots:
     void pathsStayRightWhereAScenarioIsSavedElsewhere();
     void undoneStepsFindTheirFilesFromAnotherFolder();
     void savingKeepsTheLayoutOfTheFile();
+    void whatOthersWroteIsKnownBeforeItIsLost();
     void whatCannotBeReadChangesNothing();
     void aBaselineThatCannotRunIsTold();
 };
@@ -138,6 +139,34 @@ void TestDocument::savingKeepsTheLayoutOfTheFile()
     write_file(file, "{\"format\": \"trainyard.scenario/1\"}");
     document.save(file);
     QVERIFY(*read_json_file(file) == document.json());
+}
+
+void TestDocument::whatOthersWroteIsKnownBeforeItIsLost()
+{
+    const QTemporaryDir folder;
+    const std::string file = folder.filePath("own.json").toStdString();
+    const std::string text = read_file(eight);
+    write_file(file, text);
+    Document document;
+    QVERIFY(!document.would_lose()); // it has no file
+    QVERIFY(document.open(file).empty());
+    QVERIFY(!document.set("training.global_batch", "96"));
+    QVERIFY(!document.would_lose());
+    write_file(file, text + "\n"); // the same, laid out otherwise
+    QVERIFY(!document.would_lose());
+    for (const char* other : {"{\"format\": \"trainyard.scenario/1\"}", "{ half wri", ""}) {
+        write_file(file, other);
+        QVERIFY(document.would_lose());
+    }
+    document.save(file);
+    QVERIFY(!document.would_lose());
+    std::filesystem::remove(file);
+    QVERIFY(!document.would_lose());
+    // A job whose scenario has a name already, of which a file was written before.
+    write_file(file, text);
+    Json imported = document.json();
+    document.load(imported, file);
+    QVERIFY(document.would_lose());
 }
 
 void TestDocument::whatCannotBeReadChangesNothing()

@@ -20,6 +20,7 @@ private slots:
     void whatIsTypedCountsOnceApplied();
     void whatIsNoJsonIsSaidWithItsLine();
     void othersChangesLeaveWhatIsTyped();
+    void anotherScenarioForgetsWhatIsTyped();
     void aProblemLeadsToItsLine();
     void linesAreThoseOfPointers();
 
@@ -88,6 +89,21 @@ void TestJsonView::othersChangesLeaveWhatIsTyped()
     QVERIFY(said(QStringLiteral("not applied")));
     view().revert();
     QVERIFY(editor().toPlainText().contains(QStringLiteral("\"tp\": 2")));
+}
+
+// Applied, it would replace the scenario that was opened since by that of before.
+void TestJsonView::anotherScenarioForgetsWhatIsTyped()
+{
+    show();
+    change(QStringLiteral("\"global_batch\": 8"), QStringLiteral("\"global_batch\": 6"));
+    QVERIFY(view().typed());
+    open("scenarios/ddp-overlap.json");
+    QVERIFY(!view().typed());
+    QVERIFY(editor().toPlainText().contains(QStringLiteral("gpt2-xl")));
+    change(QStringLiteral("gpt2-xl"), QStringLiteral("gpt2-x"));
+    window_->findChild<ScenarioPanel*>()->findChild<QTabBar*>()->setCurrentIndex(0);
+    open(eight); // out of sight, too
+    QVERIFY(!view().typed());
 }
 
 void TestJsonView::aProblemLeadsToItsLine()

@@ -51,6 +51,8 @@ private slots:
     void aLineLeadsToItsField();
     void theSameJobAgainCanBeUndone();
     void aScenarioOfItsOwnHasNoOrigin();
+    void itFitsALowScreen();
+    void aTorchtitanFileMayBeginWithATable();
 
 private:
     OriginView& origin() { return *window_->findChild<OriginView*>(); }
@@ -157,6 +159,27 @@ void TestOrigin::aScenarioOfItsOwnHasNoOrigin()
     QVERIFY(settled());
     QVERIFY(window_->workspace().current());
     QCOMPARE(window_->workspace().run()->outcome->topology->device_count(), 8);
+}
+
+void TestOrigin::itFitsALowScreen()
+{
+    open(eight);
+    QVERIFY(!window_->open("README.md")); // no job in it: the view asks for what is missing
+    QVERIFY(settled());
+    QVERIFY(origin().isVisible());
+    QVERIFY2(window_->minimumSizeHint().height() <= 720,
+             qPrintable(QString::number(window_->minimumSizeHint().height())));
+}
+
+// "[job]" in its first line is no JSON.
+void TestOrigin::aTorchtitanFileMayBeginWithATable()
+{
+    const std::string text = read_file("tests/golden/data/jobs/llama3_70b.toml");
+    write_file(path("job.toml"), text.substr(text.find('[')));
+    open(eight);
+    window_->open(path("job.toml")); // the cluster may be another than its
+    QVERIFY(settled());
+    QVERIFY(origin().isVisible());
 }
 
 TRAINYARD_WINDOW_TEST(TestOrigin, QApplication)

@@ -10,6 +10,7 @@
 
 #include <QDir>
 #include <QTemporaryDir>
+#include <limits>
 
 using namespace trainyard;
 using namespace trainyard::gui;
@@ -57,6 +58,10 @@ void TestSessionFile::aSessionOfANewerVersionIsRefused()
     QVERIFY(newer.error().front().message.find("another version") != std::string::npos);
     json["format"] = session_format;
     json["range_ps"] = Json(Json::Array{Json(5), Json(5)});
+    QVERIFY(!session_from(json, "s.json").has_value());
+    // Longer than a count of picoseconds can be.
+    const std::int64_t huge = std::numeric_limits<std::int64_t>::max();
+    json["range_ps"] = Json(Json::Array{Json(-huge), Json(huge)});
     QVERIFY(!session_from(json, "s.json").has_value());
 }
 

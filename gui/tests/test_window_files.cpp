@@ -6,8 +6,10 @@
 
 #include <sys/stat.h>
 
+#include <QAbstractButton>
 #include <QDir>
 #include <QDropEvent>
+#include <QMessageBox>
 #include <QMimeData>
 #include <QStatusBar>
 #include <QTimer>
@@ -25,6 +27,7 @@ private slots:
     void aFileIsReadBesideTheWindow();
     void filesAreOpenedInTheirOrder();
     void aFullDiskLeavesTheOldFiles();
+    void savingAsksBeforeItLosesWhatOthersWrote();
 };
 
 void TestWindowFiles::droppedFilesAreOpened()
@@ -119,6 +122,44 @@ void TestWindowFiles::aFullDiskLeavesTheOldFiles()
     for (const std::string& file : files)
         QCOMPARE(read_file(file), std::string("old"));
     QCOMPARE(entries(), before); // nothing half-written beside them
+}
+
+void TestWindowFiles::savingAsksBeforeItLosesWhatOthersWrote()
+{
+    open(eight);
+    Document& document = window_->workspace().document();
+    const std::string file = path("mine.json");
+    document.save(file);
+    QVERIFY(!document.set("training.global_batch", "64"));
+    QVERIFY(settled());
+    int asked = 0;
+    const auto save = [&](QMessageBox::StandardButton answer) {
+        QTimer answering;
+        connect(&answering, &QTimer::timeout, this, [&asked, answer] {
+            if (auto* const box = qobject_cast<QMessageBox*>(QApplication::activeModalWidget())) {
+                ++asked;
+                box->button(answer)->click();
+            }
+        });
+        answering.start(20);
+        window_->activateWindow(); // again, after a question
+        QVERIFY(QTest::qWaitForWindowActive(window_.get()));
+        QTest::keyClick(window_.get(), Qt::Key_S, Qt::ControlModifier);
+    };
+    save(QMessageBox::Cancel); // nobody else wrote it: it is not asked
+    QCOMPARE(asked, 0);
+    QVERIFY(!document.modified());
+    write_file(file, "{\"of\": \"another\"}");
+    QVERIFY(!document.set("training.global_batch", "32"));
+    QVERIFY(settled());
+    save(QMessageBox::Cancel);
+    QCOMPARE(asked, 1);
+    QCOMPARE(read_file(file), std::string("{\"of\": \"another\"}"));
+    QVERIFY(document.modified());
+    save(QMessageBox::Save);
+    QCOMPARE(asked, 2);
+    QVERIFY(!document.modified());
+    QVERIFY(*read_json_file(file) == document.json());
 }
 
 TRAINYARD_WINDOW_TEST(TestWindowFiles, QApplication)

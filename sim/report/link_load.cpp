@@ -137,7 +137,8 @@ Bandwidth LinkLoads::highest(LinkId link, SimTime from, SimTime to) const
 LinkFlows LinkLoads::flows(LinkId link, SimTime from, SimTime to, std::size_t most) const
 {
     LinkFlows out;
-    for (std::uint32_t u = first_use_[link.value]; u < first_use_[link.value + 1]; ++u) {
+    const std::size_t carrier = carrier_[link.value].value;
+    for (std::uint32_t u = first_use_[carrier]; u < first_use_[carrier + 1]; ++u) {
         const Source& source = sources_[ways_[uses_[u].way].source];
         auto at =
             std::ranges::lower_bound(source.transfers, from - source.longest, {}, &Transfer::from);

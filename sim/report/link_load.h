@@ -122,7 +122,8 @@ private:
     Neighbourhood near_;
     std::vector<Source> sources_;
     std::vector<Way> ways_;
-    std::vector<std::uint32_t> first_use_;  // by link, and one more
+    std::vector<LinkId> carrier_;           // by link: of its trunk, whose uses are its
+    std::vector<std::uint32_t> first_use_;  // by link, and one more; of carriers alone
     std::vector<Use> uses_;                 // link after link
     std::vector<std::uint32_t> profile_of_; // by link
     std::vector<std::vector<Use>> profiles_;

@@ -194,15 +194,16 @@ private:
         const auto number = static_cast<std::uint32_t>(out_.ways_.size());
         out_.ways_.push_back(way);
         for (const LinkUse& use : trunks_.carried(uses)) {
-            const std::span<const LinkId> links = trunks_.links(use.link);
-            const double share = use.coefficient / 65536.0 / static_cast<double>(links.size());
-            for (const LinkId link : links)
-                by_link_[link.value].push_back({number, share});
+            const auto links = static_cast<double>(trunks_.links(use.link).size());
+            by_link_[use.link.value].push_back({number, use.coefficient / 65536.0 / links});
         }
     }
 
+    // All links of a trunk have the same uses: those of its carrier.
     void index_links()
     {
+        for (std::size_t link = 0; link < by_link_.size(); ++link)
+            out_.carrier_.push_back(trunks_.carrier(make_id<LinkId>(link)));
         out_.first_use_.push_back(0);
         for (std::vector<LinkPart>& parts : by_link_) {
             for (const LinkPart& part : parts)
@@ -234,6 +235,10 @@ private:
         std::map<Shares, std::uint32_t> known{{Shares{}, 0}};
         out_.profiles_.emplace_back();
         for (std::size_t link = 0; link + 1 < out_.first_use_.size(); ++link) {
+            if (const LinkId carrier = out_.carrier_[link]; carrier.value < link) {
+                out_.profile_of_.push_back(out_.profile_of_[carrier.value]);
+                continue;
+            }
             Shares shares;
             for (std::uint32_t u = out_.first_use_[link]; u < out_.first_use_[link + 1]; ++u)
                 shares[out_.ways_[out_.uses_[u].way].source] += out_.uses_[u].share;
@@ -255,7 +260,7 @@ private:
     std::vector<LaneId> stand_in_; // by lane; none: its role is not recorded
     std::map<Key, std::uint32_t> source_of_;
     Trunks trunks_;
-    std::vector<std::vector<LinkPart>> by_link_;
+    std::vector<std::vector<LinkPart>> by_link_; // of carriers
 };
 
 LinkLoads::LinkLoads(std::shared_ptr<const Outcome> outcome, const WorkControl& work)

@@ -181,6 +181,8 @@ std::string own_text(const PlanReport& report)
         fmt::format("The scenario's own layout takes {}", to_display(own.step_time.value));
     if (own.gpus != report.devices)
         return fmt::format("{} on {} of the {} devices.", time, own.gpus, report.devices);
+    if (share < 0 && report.search.open > 0)
+        return time + ", less than the best so far: the search ended before it came to it.";
     if (share < 0)
         return fmt::format("{}, less than the best here: with {} of memory{}.", time,
                            percent(own.peak_memory / own.capacity),

@@ -1,8 +1,10 @@
 #include "sim/base/build_info.h"
 #include "sim/report/link_load.h"
+#include "sim/report/timeline/recorded.h"
 #include "sim/topology/topology_model.h"
 #include "tests/catch.h"
 #include "tests/support/leaf_spine.h"
+#include "tests/support/resident_memory.h"
 #include "tests/unit/report/small_outcome.h"
 
 #include <algorithm>
@@ -257,4 +259,34 @@ TEST_CASE("the links of a trunk carry the same, by records and by the engine's c
             CHECK_THAT(loads.totals(link)->bytes, WithinRel(first, 1e-3));
         }
     }
+}
+
+TEST_CASE("the links of a trunk take the memory of one")
+{
+    // 4,096 ranks in pods whose ways to the cores have 1,024 links each; stage 0 sends to stage 1
+    // through them. Told link by link that is 2 x 4,096 x 1,024 uses of 16 bytes each way.
+    Scenario scenario;
+    scenario.model = {"llama-3.2-1b", {}};
+    scenario.topology = {
+        {},
+        *parse_json(R"({"format": "trainyard.topology/1", "generator": "cluster", "nodes": 512,
+                        "node": {"preset": "dgx-h100"},
+                        "fabric": {"kind": "rail", "network": {"preset": "ib_ndr"}}})",
+                    "")};
+    scenario.training.sequence_length = 2048;
+    scenario.training.global_batch = 2048;
+    scenario.strategy.dp = 2048;
+    scenario.strategy.pp = 2;
+    Session session;
+    const ScenarioFile file = scenario_in_memory(scenario, data_dir() / "scenarios", "test");
+    Checked<Outcome> outcome = session.simulate(file, {});
+    REQUIRE(outcome);
+    SimulateRequest request;
+    request.record = default_trace_lanes(*outcome);
+    outcome = session.simulate(file, request);
+    REQUIRE(outcome);
+    const MemoryRise rise;
+    const LinkLoads loads = loads_of(std::move(*outcome));
+    CHECK(rise.megabytes() < 100);
+    CHECK(loads.ranks_counted() == 4096);
 }
