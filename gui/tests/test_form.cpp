@@ -306,6 +306,7 @@ void TestForm::whatIsKnownByNameIsAList()
     const auto list = [&](const char* pointer) -> QComboBox* {
         if (auto* const open = tree().viewport()->findChild<QComboBox*>())
             QTest::keyClick(open, Qt::Key_Escape);
+        QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete); // it is gone
         panel_->go_to(pointer);
         return tree().viewport()->findChild<QComboBox*>();
     };
