@@ -18,7 +18,7 @@ struct Compared {
 struct ComparedResult {
     Comparison comparison;
     std::vector<QString> names;
-    std::vector<Summary> summaries;
+    std::vector<RunFigures> summaries;
     QString problem; // of those that could not run: they are left out
 };
 

@@ -54,7 +54,7 @@ void TimeBars::set_result(std::shared_ptr<const ComparedResult> result)
 std::vector<TimeKind> TimeBars::kinds() const
 {
     std::vector<TimeShares> steps;
-    for (const Summary& summary : result_->summaries)
+    for (const RunFigures& summary : result_->summaries)
         steps.push_back(summary.critical);
     return visible_kinds(steps);
 }
@@ -77,7 +77,7 @@ int TimeBars::legend_rows(int width, const QFontMetrics& metrics) const
 std::vector<TimeBars::Piece> TimeBars::pieces(const QRect& rect, const QFontMetrics& metrics) const
 {
     double longest = 0;
-    for (const Summary& summary : result_->summaries)
+    for (const RunFigures& summary : result_->summaries)
         longest = std::max(longest, sum_of(summary.critical).value());
     const double left = rect.left() + bars_margin + name_width(metrics);
     const double width = std::max(20.0, rect.right() - bars_margin - memory_width(metrics) - left);
@@ -129,7 +129,7 @@ void TimeBars::paint_bars(QPainter& painter, const QRect& rect) const
         painter.fillRect(piece.rect, brush_of(fill_of(piece.kind), palette()));
     const QColor text = palette().color(QPalette::Text);
     for (std::size_t run = 0; run < result_->summaries.size(); ++run) {
-        const Summary& summary = result_->summaries[run];
+        const RunFigures& summary = result_->summaries[run];
         const int top = rect.top() + bars_margin + static_cast<int>(run) * bar_height(metrics);
         painter.setPen(text);
         painter.drawText(

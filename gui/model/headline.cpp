@@ -41,7 +41,7 @@ QString interval_text(const QString& low, const QString& high)
     return QStringLiteral("%1 – %2").arg(low, high);
 }
 
-HeadlineItem item_of(const Figure& figure, const Summary& now, const Summary* before)
+HeadlineItem item_of(const Figure& figure, const RunFigures& now, const RunFigures* before)
 {
     HeadlineItem item;
     item.name = capitalised(figure.title_for("device"));
@@ -52,7 +52,7 @@ HeadlineItem item_of(const Figure& figure, const Summary& now, const Summary* be
     return item;
 }
 
-HeadlineItem step_item(const Summary& now, const Summary* before)
+HeadlineItem step_item(const RunFigures& now, const RunFigures* before)
 {
     const Prediction& step = now.step_time;
     HeadlineItem item = item_of(figure_of("step_time_s"), now, before);
@@ -64,7 +64,7 @@ HeadlineItem step_item(const Summary& now, const Summary* before)
 }
 
 // A rate follows from the step time: its interval is the step's, turned round.
-HeadlineItem rate_item(const Figure& figure, const Summary& now, const Summary* before)
+HeadlineItem rate_item(const Figure& figure, const RunFigures& now, const RunFigures* before)
 {
     const Prediction& step = now.step_time;
     const double rate = figure.number(now);
@@ -75,7 +75,7 @@ HeadlineItem rate_item(const Figure& figure, const Summary& now, const Summary* 
 }
 
 // Of all devices; beside the interval what each of them does.
-HeadlineItem throughput_item(const Summary& now, const Summary* before)
+HeadlineItem throughput_item(const RunFigures& now, const RunFigures* before)
 {
     const bool tokens = now.work() == WorkUnit::tokens;
     const Figure& each = figure_of(tokens ? "tokens_per_s_per_gpu" : "samples_per_s_per_gpu");
@@ -90,7 +90,7 @@ HeadlineItem throughput_item(const Summary& now, const Summary* before)
     return item;
 }
 
-HeadlineItem mfu_item(const Summary& now, const Summary* before)
+HeadlineItem mfu_item(const RunFigures& now, const RunFigures* before)
 {
     HeadlineItem item = rate_item(figure_of("mfu"), now, before);
     item.explanation += headline_text(" in %1; HFU (with recomputation) %2")
@@ -118,7 +118,7 @@ QString memory_fit_words(MemoryFit fit)
     return headline_text("does not fit %1");
 }
 
-HeadlineItem memory_item(const Summary& now, const Summary* before)
+HeadlineItem memory_item(const RunFigures& now, const RunFigures* before)
 {
     HeadlineItem item = item_of(figure_of("peak_memory_bytes"), now, before);
     item.name = headline_text("Peak memory, reserved");
@@ -145,7 +145,7 @@ QString duration_of(double tokens, double tokens_per_s)
 }
 
 // Of the whole training where it is said how long that is, else of a day.
-HeadlineItem cost_item(const Summary& now, const Summary* before, const Price& price)
+HeadlineItem cost_item(const RunFigures& now, const RunFigures* before, const Price& price)
 {
     const bool words = now.work() == WorkUnit::tokens;
     const bool whole = words && price.tokens > 0;
@@ -210,8 +210,8 @@ std::vector<HeadlineItem> headline_of(const RunView& run, const RunView* other, 
 {
     const auto possible = [](const RunView& view) { return view.outcome && view.summary.fits; };
     const bool comparable = other != nullptr && possible(run) && possible(*other);
-    const Summary* const before = comparable ? &other->summary : nullptr;
-    const Summary& now = run.summary;
+    const RunFigures* const before = comparable ? &other->summary : nullptr;
+    const RunFigures& now = run.summary;
     return {step_item(now, before), throughput_item(now, before), mfu_item(now, before),
             memory_item(now, before), cost_item(now, before, price)};
 }

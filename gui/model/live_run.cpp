@@ -75,7 +75,7 @@ std::shared_ptr<const RunView> LiveRun::simulate(const Request& request, const R
         if (outcome) {
             view->problems = outcome->warnings;
             view->recorded = headline != nullptr;
-            view->summary = summarize(*outcome);
+            view->summary = run_figures(*outcome);
             append(view->problems, fit_problems(outcome->memory));
             view->outcome = std::make_shared<const Outcome>(std::move(*outcome));
         } else

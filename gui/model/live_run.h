@@ -18,7 +18,7 @@ struct RunView {
     std::shared_ptr<const Outcome> outcome;   // null where there are problems
     bool recorded = false;                    // outcome->result->records holds the last step
     LaneChoice lanes;                         // that were to be recorded
-    Summary summary;                          // of an outcome
+    RunFigures summary;                       // of an outcome
     Problems problems;  // of an outcome, also that it does not fit; else why none
     double wall_ms = 0; // from the request's start to this
 };

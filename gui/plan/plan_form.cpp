@@ -2,6 +2,7 @@
 
 #include "gui/model/qt_text.h"
 
+#include <QCheckBox>
 #include <QComboBox>
 #include <QDoubleSpinBox>
 #include <QEvent>
@@ -83,7 +84,8 @@ PlanForm::PlanForm(QWidget* parent)
       column_(new QVBoxLayout(this)),
       kind_(new QComboBox),
       model_(nullptr),
-      headroom_(new QDoubleSpinBox)
+      headroom_(new QDoubleSpinBox),
+      front_(new QCheckBox)
 {
     column_->setContentsMargins(6, 4, 6, 4);
     column_->setSpacing(4);
@@ -118,6 +120,11 @@ PlanForm::PlanForm(QWidget* parent)
                                      tr("per cent of a device's memory that a layout must leave "
                                         "free"));
     connect(headroom_, &QDoubleSpinBox::valueChanged, this, &PlanForm::edited);
+    front_->setObjectName(QStringLiteral("plan/front"));
+    fields_["/front"] = add_field(tr("All time against memory"), front_,
+                                  tr("also every layout that none is both quicker and smaller "
+                                     "than: takes about four times as long"));
+    connect(front_, &QCheckBox::toggled, this, &PlanForm::edited);
     other_problems_ = problem_label();
     column_->addWidget(other_problems_);
     column_->addStretch(1);
@@ -279,6 +286,7 @@ void PlanForm::follow_kind()
     for (const PlanText& text : plan_texts)
         fields_.at(text.pointer).box->setVisible(layouts ? text.of_layouts : text.of_clusters);
     fields_.at("/model").box->setVisible(!layouts);
+    fields_.at("/front").box->setVisible(layouts);
     clusters_box_->setVisible(!layouts);
 }
 
@@ -297,6 +305,7 @@ PlanQuestion PlanForm::question() const
     PlanQuestion out;
     out.kind = kind();
     out.headroom = headroom_->value();
+    out.front = front_->isChecked();
     out.model = model_->currentText().trimmed().toStdString();
     for (const PlanText& text : plan_texts)
         out.*text.text = texts_.at(text.pointer)->text().trimmed().toStdString();
@@ -311,6 +320,7 @@ void PlanForm::set_question(const PlanQuestion& question)
     setting_ = true;
     kind_->setCurrentIndex(static_cast<int>(question.kind));
     headroom_->setValue(question.headroom);
+    front_->setChecked(question.front);
     model_->setEditText(text_of(question.model));
     for (const PlanText& text : plan_texts)
         texts_.at(text.pointer)->setText(text_of(question.*text.text));

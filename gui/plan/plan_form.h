@@ -7,6 +7,7 @@
 #include <QWidget>
 #include <map>
 
+class QCheckBox;
 class QComboBox;
 class QDoubleSpinBox;
 class QLabel;
@@ -78,6 +79,7 @@ private:
     QComboBox* kind_;
     QComboBox* model_;
     QDoubleSpinBox* headroom_;
+    QCheckBox* front_;
     std::map<std::string, QLineEdit*> texts_; // by pointer
     std::map<std::string, Field> fields_;     // likewise
     QWidget* clusters_box_ = nullptr;

@@ -79,7 +79,7 @@ Checked<PlanTask> layouts_task(const PlanQuestion& question, const Checked<Scena
     if (!problems.empty())
         return tl::unexpected(std::move(problems));
     LayoutQuestion layouts;
-    layouts.front = true;
+    layouts.front = question.front;
     layouts.headroom = question.headroom / 100;
     Checked<LayoutTask> task = layout_task(*scenario, layouts, training);
     if (!task)
@@ -168,6 +168,7 @@ Json to_json(const PlanQuestion& question)
         clusters.push_back(Json::Object{{"cluster", one.cluster}, {"price", one.price}});
     Json out(Json::Object{{"kind", question.kind == PlanKind::layouts ? "layouts" : "clusters"},
                           {"headroom", question.headroom},
+                          {"front", question.front},
                           {"clusters", std::move(clusters)}});
     for (const TextField& field : text_fields)
         if (const std::string& text = question.*field.text; !text.empty())
@@ -186,6 +187,8 @@ PlanQuestion plan_question_from(const Json& json)
         out.*field.text = text_at(json, field.key);
     if (const Json* const headroom = json.find("headroom"); headroom && headroom->is_number())
         out.headroom = std::clamp(headroom->as_double(), 0.0, 99.0);
+    if (const Json* const front = json.find("front"); front && front->is_bool())
+        out.front = front->as_bool();
     if (const Json* const clusters = json.find("clusters"); clusters && clusters->is_array())
         for (const Json& one : clusters->items())
             if (one.is_object())

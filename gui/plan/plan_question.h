@@ -23,6 +23,7 @@ struct AskedCluster {
 struct PlanQuestion {
     PlanKind kind = PlanKind::layouts;
     double headroom = 5;                // per cent of a device's memory that stay free
+    bool front = false;                 // of layouts also all that none is quicker and smaller than
     std::string tokens;                 // empty: steps alone; of clusters as many as can be
     std::string within;                 // a deadline
     std::string price;                  // of the scenario's devices

@@ -57,4 +57,12 @@ std::vector<FoundPoint> some_points(const SweepGrid& grid)
     return out;
 }
 
+PointStore store_of_some_points(const SweepGrid& grid)
+{
+    PointStore store;
+    store.reset(grid);
+    store.add(some_points(grid));
+    return store;
+}
+
 } // namespace trainyard::gui::test

@@ -14,5 +14,6 @@ FoundPoint some_point(std::size_t index);
 
 // All points of the grid.
 std::vector<FoundPoint> some_points(const SweepGrid& grid);
+PointStore store_of_some_points(const SweepGrid& grid);
 
 } // namespace trainyard::gui::test

@@ -20,14 +20,6 @@ using namespace trainyard::gui::test;
 
 namespace {
 
-PointStore filled(const SweepGrid& grid)
-{
-    PointStore store;
-    store.reset(grid);
-    store.add(some_points(grid));
-    return store;
-}
-
 std::vector<std::uint32_t> accepted(const PointStore& store, const QString& text)
 {
     const auto metrics = metrics_of(store.grid(), WorkUnit::tokens, {});
@@ -91,7 +83,7 @@ TEST_CASE("the front is what no other point beats")
 TEST_CASE("values of a point follow from its place in the grid")
 {
     const SweepGrid grid = some_grid(3);
-    const PointStore store = filled(grid);
+    const PointStore store = store_of_some_points(grid);
     REQUIRE(store.size() == grid.points());
     for (std::uint32_t point = 0; point < store.size(); ++point) {
         const std::vector<Override> changes = grid.point(point);
@@ -102,7 +94,7 @@ TEST_CASE("values of a point follow from its place in the grid")
 
 TEST_CASE("points that fail for one field are counted together, those without memory too")
 {
-    const PointStore store = filled(some_grid(20));
+    const PointStore store = store_of_some_points(some_grid(20));
     REQUIRE(store.kinds().size() == 3); // none, memory, heads
     std::size_t unfit = 0;
     std::size_t others = 0;
@@ -127,7 +119,7 @@ TEST_CASE("points that fail for one field are counted together, those without me
 
 TEST_CASE("comparisons and words of a filter must all hold")
 {
-    const PointStore store = filled(some_grid(5));
+    const PointStore store = store_of_some_points(some_grid(5));
     const auto expect = [&](const QString& text, auto holds) {
         std::vector<std::uint32_t> expected;
         for (std::uint32_t point = 0; point < store.size(); ++point)

@@ -110,7 +110,7 @@ void TestExports::exportedTablesHoldTheRunsFigures()
                 export_view(*one, {800, 500}, file.toStdString());
         return CsvFile(file);
     };
-    const Summary& summary = window_->workspace().run()->summary;
+    const RunFigures& summary = window_->workspace().run()->summary;
     const double step_ms = summary.step_time.value.value() * 1e3;
     const auto share_ms = [&](TimeKind kind) {
         return 1e3 * summary.critical[static_cast<std::size_t>(kind)].value();

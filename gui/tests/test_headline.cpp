@@ -70,7 +70,7 @@ void TestHeadline::itSaysWhatItIsOf()
     const QString all = words().join('\n');
     for (const char* part : {"llama-3.1-70b on 64 x ", "tp 4", "bf16", "evidence: "})
         QVERIFY2(all.contains(QLatin1String(part), Qt::CaseInsensitive), part);
-    const Summary& summary = window_->workspace().run()->summary;
+    const RunFigures& summary = window_->workspace().run()->summary;
     const HeadlineItem& rate = cards()[1]->item();
     QVERIFY(rate.value.contains(
         QString::fromStdString(figure_of("tokens_per_s").text(summary.tokens_per_s))));
@@ -170,7 +170,7 @@ void TestHeadline::theTrainingHasAPrice()
     dialog.findChild<QDoubleSpinBox*>(QStringLiteral("price"))->setValue(2.5);
     QTest::keyClicks(dialog.findChild<QLineEdit*>(QStringLiteral("tokens")), "1 T");
     answer(dialog);
-    const Summary& summary = window_->workspace().run()->summary;
+    const RunFigures& summary = window_->workspace().run()->summary;
     const double hours = 1e12 / summary.tokens_per_s / 3600;
     const HeadlineItem& cost = cards().back()->item();
     QCOMPARE(cost.value, QStringLiteral("%1 USD").arg(QString::fromStdString(
@@ -211,7 +211,7 @@ void TestHeadline::whatIsUsualIsToldOfDenseModels()
 void TestHeadline::theMemoryHasAnIntervalAndAnEvidence()
 {
     open("scenarios/llama3-70b-h100-64.json");
-    const Summary& summary = window_->workspace().run()->summary;
+    const RunFigures& summary = window_->workspace().run()->summary;
     QVERIFY(summary.peak.low < summary.peak_memory && summary.peak_memory < summary.peak.high);
     const HeadlineItem& memory = cards()[3]->item();
     for (const Bytes end : {summary.peak.low, summary.peak.high})

@@ -1,4 +1,5 @@
 #include "gui/calibration/heat_map.h"
+#include "gui/tests/contrast.h"
 #include "gui/widgets/theme.h"
 #include "tests/catch.h"
 
@@ -6,6 +7,7 @@
 
 using namespace trainyard;
 using namespace trainyard::gui;
+using namespace trainyard::gui::test;
 
 namespace {
 
@@ -20,12 +22,6 @@ std::shared_ptr<const JudgedMatrix> matrix(int count, double slow_share)
     out->matrix.values[3][5] = out->matrix.values[5][3] = slow_share * 380e9;
     out->judged = judge(out->matrix);
     return out;
-}
-
-double luminance(const QColor& colour)
-{
-    return 0.2126 * std::pow(colour.redF(), 2.2) + 0.7152 * std::pow(colour.greenF(), 2.2) +
-           0.0722 * std::pow(colour.blueF(), 2.2);
 }
 
 } // namespace

@@ -83,7 +83,7 @@ void TestJourneys::aClusterIsPlannedFromNothing()
     QVERIFY(all_settled());
     QVERIFY(planner().plan() != nullptr);
     QVERIFY(open_first(clicks));
-    const Summary& best = window_->workspace().run()->summary;
+    const RunFigures& best = window_->workspace().run()->summary;
     QCOMPARE(best.gpus, 128);
     QVERIFY(best.fits);
     QVERIFY(best.step_time.value.value() <= first);

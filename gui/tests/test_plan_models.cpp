@@ -121,6 +121,7 @@ TEST_CASE("a planner's question comes back from a session as it was")
     question.within = "30d";
     question.mtbf = "50000h/gpu";
     question.headroom = 7.5;
+    question.front = true;
     CHECK(plan_question_from(to_json(question)) == question);
     CHECK(plan_question_from(to_json(PlanQuestion{})) == PlanQuestion{});
     CHECK(plan_question_from(Json("nonsense")) == PlanQuestion{});
@@ -134,9 +135,7 @@ TEST_CASE("the layouts shown are those of the library, with the scenario's own b
     question.price = "2/h";
     const ShownPlan plan = planned(question);
     Session session;
-    LayoutQuestion asked;
-    asked.front = true;
-    const auto layouts = plan_layouts(*small_scenario(), asked, session, {});
+    const auto layouts = plan_layouts(*small_scenario(), {}, session, {});
     REQUIRE(layouts);
     const PlanReport& report = layouts->report;
     REQUIRE_FALSE(report.rows.empty());
@@ -248,7 +247,9 @@ TEST_CASE("charts show each size and layout once, the chosen ones marked")
     CHECK(clusters.entries[chosen->entry].chosen);
     CHECK(chosen->x == clusters.entries[chosen->entry].gpus);
 
-    const ShownPlan layouts = planned({});
+    PlanQuestion with_front;
+    with_front.front = true;
+    const ShownPlan layouts = planned(with_front);
     const std::vector<PlanPlot> one = plots_of(layouts);
     REQUIRE(one.size() == 1);
     std::vector<std::size_t> entries;

@@ -6,6 +6,7 @@
 #include "gui/explore/parallel_model.h"
 #include "gui/explore/point_colours.h"
 #include "gui/explore/ranges.h"
+#include "gui/tests/contrast.h"
 #include "gui/tests/found_points.h"
 #include "gui/widgets/theme.h"
 #include "tests/catch.h"
@@ -19,14 +20,6 @@ using namespace trainyard::gui::test;
 
 namespace {
 
-PointStore filled(const SweepGrid& grid)
-{
-    PointStore store;
-    store.reset(grid);
-    store.add(some_points(grid));
-    return store;
-}
-
 std::vector<Metric> metrics(const PointStore& store)
 {
     return metrics_of(store.grid(), WorkUnit::tokens, {});
@@ -37,30 +30,19 @@ Metric metric(const PointStore& store, const char* key)
     return *find_metric(metrics(store), QString::fromLatin1(key));
 }
 
-// WCAG 2.
-double luminance(const QColor& colour)
-{
-    const auto linear = [](double part) {
-        return part <= 0.04045 ? part / 12.92 : std::pow((part + 0.055) / 1.055, 2.4);
-    };
-    return 0.2126 * linear(colour.redF()) + 0.7152 * linear(colour.greenF()) +
-           0.0722 * linear(colour.blueF());
-}
-
 } // namespace
 
 TEST_CASE("a scale's lightness runs one way, off the paper, so that it reads without hues")
 {
     for (const Theme theme : {Theme::light, Theme::dark}) {
         const QPalette palette = palette_of(theme);
-        const double paper = luminance(palette.color(QPalette::Base));
+        const QColor paper = palette.color(QPalette::Base);
         double before = 0;
         for (int step = 0; step <= 20; ++step) {
-            const double here = luminance(scale_colour(palette, step / 20.0));
-            const double contrast = (std::max(here, paper) + 0.05) / (std::min(here, paper) + 0.05);
-            CHECK(contrast > before); // further off with every step
-            CHECK(contrast > 1.5);
-            before = contrast;
+            const double off = contrast(scale_colour(palette, step / 20.0), paper);
+            CHECK(off > before); // further off with every step
+            CHECK(off > 1.5);
+            before = off;
         }
         CHECK(before > 7);
     }
@@ -101,7 +83,7 @@ TEST_CASE("a figure colours by a scale that reaches as far as the points that ca
 
 TEST_CASE("a field of few values has a colour and a shape for each, one of many numbers a scale")
 {
-    PointStore store = filled(some_grid(20));
+    PointStore store = store_of_some_points(some_grid(20));
     const PointColours tp(store, metric(store, "strategy.tp"));
     CHECK_FALSE(tp.scaled());
     CHECK(tp.values() == 4);
@@ -118,7 +100,7 @@ TEST_CASE("a field of few values has a colour and a shape for each, one of many 
 
 TEST_CASE("values of an axis have their places, and places their values")
 {
-    PointStore store = filled(some_grid(3));
+    PointStore store = store_of_some_points(some_grid(3));
     ParallelModel model(store);
     model.restart(metrics(store));
     REQUIRE(model.axes().size() == model.usual_axes().size());
@@ -148,7 +130,7 @@ TEST_CASE("values of an axis have their places, and places their values")
 
 TEST_CASE("brushes hold what is within all of them")
 {
-    PointStore store = filled(some_grid(6));
+    PointStore store = store_of_some_points(some_grid(6));
     ParallelModel model(store);
     model.restart(metrics(store));
     const std::vector<QString> keys = model.keys();
@@ -186,7 +168,7 @@ TEST_CASE("brushes hold what is within all of them")
 
 TEST_CASE("axes are moved, taken away and put back, and are two at least")
 {
-    PointStore store = filled(some_grid());
+    PointStore store = store_of_some_points(some_grid());
     ParallelModel model(store);
     model.restart(metrics(store));
     const std::vector<QString> usual = model.keys();
@@ -210,7 +192,7 @@ TEST_CASE("axes are moved, taken away and put back, and are two at least")
 
 TEST_CASE("the next point along an axis is the one with the next value")
 {
-    PointStore store = filled(some_grid(5));
+    PointStore store = store_of_some_points(some_grid(5));
     ParallelModel model(store);
     model.restart(metrics(store));
     const std::size_t axis = model.axes().size() - 2; // MFU

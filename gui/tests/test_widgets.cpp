@@ -1,6 +1,7 @@
 // What views are made of: lines, tables and fills, each alone.
 
 #include "gui/model/qt_text.h"
+#include "gui/tests/contrast.h"
 #include "gui/tests/window_test.h"
 #include "gui/widgets/elided.h"
 #include "gui/widgets/panel.h"
@@ -11,23 +12,9 @@
 
 using namespace trainyard;
 using namespace trainyard::gui;
+using namespace trainyard::gui::test;
 
 namespace {
-
-// WCAG 2: from 1 for the same to 21 for black on white.
-double contrast(const QColor& one, const QColor& other)
-{
-    const auto luminance = [](const QColor& colour) {
-        const auto linear = [](double x) {
-            return x <= 0.03928 ? x / 12.92 : std::pow((x + 0.055) / 1.055, 2.4);
-        };
-        return 0.2126 * linear(colour.redF()) + 0.7152 * linear(colour.greenF()) +
-               0.0722 * linear(colour.blueF());
-    };
-    const double a = luminance(one) + 0.05;
-    const double b = luminance(other) + 0.05;
-    return std::max(a, b) / std::min(a, b);
-}
 
 // In CIELAB (1976): about 2 can just be seen.
 std::array<double, 3> lab(const QColor& colour)

@@ -13,18 +13,19 @@ using Catch::Matchers::WithinAbs;
 
 namespace {
 
-const SweepGrid grid{{{"a", {"0", "1"}}, {"b", {"0", "1", "2"}}, {"c", {"0", "1", "2", "3"}}}};
+const SweepGrid three_fields{
+    {{"a", {"0", "1"}}, {"b", {"0", "1", "2"}}, {"c", {"0", "1", "2", "3"}}}};
 
 // Figures of all points by their three values.
 MainEffects effects_of(const std::function<double(int, int, int)>& figure)
 {
-    std::vector<std::size_t> indices(grid.points());
+    std::vector<std::size_t> indices(three_fields.points());
     std::iota(indices.begin(), indices.end(), std::size_t{0});
     std::vector<double> values;
     for (const std::size_t index : indices)
         values.push_back(figure(static_cast<int>(index / 12), static_cast<int>(index / 4 % 3),
                                 static_cast<int>(index % 4)));
-    return main_effects(grid, indices, values);
+    return main_effects(three_fields, indices, values);
 }
 
 } // namespace
@@ -84,7 +85,7 @@ TEST_CASE("where all figures are the same nothing explains them")
     const MainEffects found = effects_of([](int, int, int) { return 0.1; });
     for (const MainEffect& effect : found.effects)
         CHECK(effect.share == 0);
-    const MainEffects none = main_effects(grid, {}, {});
+    const MainEffects none = main_effects(three_fields, {}, {});
     CHECK(none.points == 0);
     CHECK(none.few);
     CHECK(none.effects.size() == 3);
