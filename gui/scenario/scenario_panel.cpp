@@ -21,6 +21,7 @@
 #include <QTreeView>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <utility>
 
 namespace trainyard::gui {
 
@@ -275,7 +276,8 @@ void ScenarioPanel::follow()
 // The slider that was moved last is the likeliest to be moved next.
 void ScenarioPanel::look_ahead()
 {
-    if (!moved_ || !workspace_.current() || workspace_.live().busy())
+    const std::shared_ptr<const RunView>& run = workspace_.run();
+    if (!moved_ || !workspace_.current() || std::exchange(foreseen_of_, run->file) == run->file)
         return;
     const std::string& field = sliders()[*moved_].field;
     const Document& document = workspace_.document();

@@ -79,6 +79,7 @@ private:
     std::optional<std::size_t> moved_;
     // By what problems point to: the steppers whose change brought them.
     std::map<std::string, std::size_t> brought_;
+    std::shared_ptr<const ScenarioFile> foreseen_of_;
     bool moving_ = false;
 };
 
