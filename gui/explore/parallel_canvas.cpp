@@ -24,7 +24,7 @@ ParallelCanvas::ParallelCanvas(ParallelPanel& panel) : panel_(panel), timer_(new
 {
     setFocusPolicy(Qt::StrongFocus);
     setMouseTracking(true);
-    setMinimumSize(200, 140);
+    setMinimumSize(200, 120);
     timer_->setSingleShot(true);
     connect(timer_, &QTimer::timeout, this, qOverload<>(&QWidget::update));
 }

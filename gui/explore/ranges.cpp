@@ -205,12 +205,15 @@ Values values_of(const FormField& field)
     return field.choices;
 }
 
-// Numbers stay in order; what is left to the program comes first.
+// Numbers stay in order, however they are written; what is left to the program comes first.
 std::size_t include(Values& values, const std::string& own)
 {
-    auto at = std::ranges::find(values, own);
+    const std::optional<double> number = number_in(own);
+    auto at = std::ranges::find_if(values, [&](const std::string& value) {
+        return value == own || (number && number_in(value) == number);
+    });
     if (at == values.end()) {
-        const std::size_t place = number_in(own) ? place_among(values, own) : 0;
+        const std::size_t place = number ? place_among(values, own) : 0;
         at = values.insert(values.begin() + static_cast<std::ptrdiff_t>(place), own);
     }
     return static_cast<std::size_t>(at - values.begin());

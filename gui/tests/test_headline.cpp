@@ -150,8 +150,10 @@ void TestHeadline::aBaselineComesBeforeTheRunBefore()
 void TestHeadline::whatIsLateIsGrey()
 {
     open(eight);
-    window_->workspace().document().edit(
-        {{"run.engine", "reference"}, {"run.fold", "false"}, {"run.steps", "400"}});
+    window_->workspace().document().edit({{"run.engine", "reference"},
+                                          {"run.fold", "false"},
+                                          {"run.steps", "1000"},
+                                          {"training.global_batch", "256"}});
     QTRY_VERIFY_WITH_TIMEOUT(words().contains(QStringLiteral("simulating")), patience_ms);
     const QString time = cards().front()->item().value;
     for (const QLabel* const label : cards().front()->findChildren<QLabel*>())
