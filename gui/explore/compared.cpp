@@ -47,7 +47,7 @@ std::shared_ptr<const ComparedResult> compare_all(const std::vector<Compared>& w
                     .arg(one.name, QString::fromStdString(outcome.error().front().message));
             continue;
         }
-        RunFigures summary = run_figures(*outcome);
+        Summary summary = summarize(*outcome);
         out->names.push_back(one.name);
         out->summaries.push_back(summary);
         runs.push_back({one.name.toStdString(), std::move(*outcome), std::move(summary)});
