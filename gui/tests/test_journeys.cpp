@@ -19,13 +19,6 @@
 using namespace trainyard;
 using namespace trainyard::gui;
 
-namespace {
-
-// A search goes behind all else that runs: on a busy machine it takes its time.
-constexpr int search_patience_ms = 900'000;
-
-} // namespace
-
 class TestJourneys : public test::WindowFixture {
     Q_OBJECT
 
@@ -48,7 +41,7 @@ private:
                 const auto* const page = window_->findChild<NewJobPage*>();
                 return (page == nullptr || !page->busy()) && !window_->busy();
             },
-            search_patience_ms);
+            patience_ms);
     }
     // The best of what was found.
     bool open_first(test::Clicks& clicks)

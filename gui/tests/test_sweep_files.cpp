@@ -6,9 +6,7 @@
 #include "sim/api/scenarios.h"
 #include "sim/base/files.h"
 
-#include <QDropEvent>
 #include <QLabel>
-#include <QMimeData>
 #include <QSignalSpy>
 
 using namespace trainyard;
@@ -32,23 +30,10 @@ private:
     {
         return QTest::qWaitFor([this] { return !explore().busy(); }, patience_ms);
     }
-    void drop(const std::string& file);
     // What `trainyard sweep` finds of the scenario on one field.
     GridAnswer swept(const std::string& scenario, const std::string& axis);
     std::string json_of(const GridAnswer& answer, const char* name);
 };
-
-void TestSweepFiles::drop(const std::string& file)
-{
-    QMimeData data;
-    data.setUrls({QUrl::fromLocalFile(QString::fromStdString(file))});
-    QDragEnterEvent enter(QPoint(20, 20), Qt::CopyAction, &data, Qt::LeftButton, {});
-    QApplication::sendEvent(window_.get(), &enter);
-    QVERIFY(enter.isAccepted());
-    QDropEvent dropped(QPointF(20, 20), Qt::CopyAction, &data, Qt::LeftButton, {});
-    QApplication::sendEvent(window_.get(), &dropped);
-    QVERIFY(settled());
-}
 
 GridAnswer TestSweepFiles::swept(const std::string& scenario, const std::string& axis)
 {

@@ -8,9 +8,7 @@
 
 #include <QAbstractButton>
 #include <QDir>
-#include <QDropEvent>
 #include <QMessageBox>
-#include <QMimeData>
 #include <QStatusBar>
 #include <QTimer>
 #include <fstream>
@@ -32,22 +30,12 @@ private slots:
 
 void TestWindowFiles::droppedFilesAreOpened()
 {
-    const auto drop = [&](const QString& file) {
-        QMimeData data;
-        data.setUrls({QUrl::fromLocalFile(QFileInfo(file).absoluteFilePath())});
-        QDragEnterEvent enter(QPoint(20, 20), Qt::CopyAction, &data, Qt::LeftButton, {});
-        QApplication::sendEvent(window_.get(), &enter);
-        QVERIFY(enter.isAccepted());
-        QDropEvent dropped(QPointF(20, 20), Qt::CopyAction, &data, Qt::LeftButton, {});
-        QApplication::sendEvent(window_.get(), &dropped);
-        QVERIFY(settled());
-    };
-    drop(QString::fromStdString(eight));
+    drop(eight);
     QCOMPARE(window_->workspace().run()->outcome->engine.ranks, 8);
     window_->workspace().document().reset("strategy.dp");
-    drop(QStringLiteral("topologies/h100-1x4.json"));
+    drop("topologies/h100-1x4.json");
     QCOMPARE(window_->workspace().run()->outcome->engine.ranks, 4);
-    drop(QStringLiteral("README.md"));
+    drop("README.md");
     QVERIFY(has_errors(window_->refused()));
     QCOMPARE(window_->workspace().run()->outcome->engine.ranks, 4);
 }

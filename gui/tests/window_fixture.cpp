@@ -2,7 +2,11 @@
 
 #include "gui/timeline/timeline_panel.h"
 
+#include <QApplication>
 #include <QDockWidget>
+#include <QDropEvent>
+#include <QFileInfo>
+#include <QMimeData>
 
 namespace trainyard::gui::test {
 
@@ -28,6 +32,18 @@ void WindowFixture::restart()
 void WindowFixture::open(const std::string& file)
 {
     QVERIFY(window_->open(file));
+    QVERIFY(settled());
+}
+
+void WindowFixture::drop(const std::string& file)
+{
+    QMimeData data;
+    data.setUrls({QUrl::fromLocalFile(QFileInfo(QString::fromStdString(file)).absoluteFilePath())});
+    QDragEnterEvent enter(QPoint(20, 20), Qt::CopyAction, &data, Qt::LeftButton, {});
+    QApplication::sendEvent(window_.get(), &enter);
+    QVERIFY(enter.isAccepted());
+    QDropEvent dropped(QPointF(20, 20), Qt::CopyAction, &data, Qt::LeftButton, {});
+    QApplication::sendEvent(window_.get(), &dropped);
     QVERIFY(settled());
 }
 

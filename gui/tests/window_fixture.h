@@ -21,6 +21,7 @@ protected:
     // Another window in place of the one before.
     void restart();
     void open(const std::string& file);
+    void drop(const std::string& file); // from a file manager
     virtual bool settled();
     TimelineCanvas& canvas();
     // Whether the focus is in that dock.

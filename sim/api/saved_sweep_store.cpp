@@ -42,25 +42,6 @@ std::vector<std::string> values_of(const LayoutChoice& c)
             c.recompute.layers ? text(*c.recompute.layers) : "null"};
 }
 
-// What the scenario itself has of them: a size that no plan varied is no axis then.
-std::vector<std::string> own_values(const Scenario& scenario)
-{
-    const Strategy& s = scenario.strategy;
-    const Training& t = scenario.training;
-    const PipelineSchedule* const schedule = find_schedule(s.schedule);
-    return values_of({s.tp,
-                      s.cp,
-                      s.pp,
-                      s.vpp,
-                      s.ep,
-                      s.etp,
-                      s.zero,
-                      schedule != nullptr ? schedule : find_schedule("1f1b"),
-                      t.global_batch,
-                      t.micro_batch,
-                      {t.recompute, t.recompute_layers}});
-}
-
 Problems note(const std::string& file, std::string message, std::string hint)
 {
     return {{file, 0, "", std::move(message), std::move(hint), Severity::warning}};
@@ -117,7 +98,7 @@ Checked<SavedSweep> sweep_from_store(const std::string& file, const WorkControl&
     const Checked<ScenarioFile> own = scenario_from(*asked, out.title.scenario);
     if (!own)
         return tl::unexpected(own.error());
-    const std::vector<std::string> before = own_values(own->scenario);
+    const std::vector<std::string> before = values_of(choice_of(own->scenario));
     std::vector<std::vector<std::string>> values;
     for (const StoredPoint& point : results.points)
         values.push_back(values_of(point.choice));

@@ -33,24 +33,6 @@ PlanRow row_of(const Outcome& outcome)
     return row;
 }
 
-// The layout of a scenario, as a point has it.
-LayoutChoice choice_of(const Scenario& scenario)
-{
-    const Strategy& s = scenario.strategy;
-    const Training& t = scenario.training;
-    return {s.tp,
-            s.cp,
-            s.pp,
-            s.vpp,
-            s.ep,
-            s.etp,
-            s.zero,
-            find_schedule(s.schedule),
-            t.global_batch,
-            t.micro_batch,
-            {t.recompute, t.recompute_layers}};
-}
-
 std::string own_refusal(const Checked<Outcome>& own)
 {
     if (own || own.error().empty())

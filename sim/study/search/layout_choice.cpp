@@ -7,6 +7,24 @@
 
 namespace trainyard {
 
+LayoutChoice choice_of(const Scenario& scenario)
+{
+    const Strategy& s = scenario.strategy;
+    const Training& t = scenario.training;
+    const PipelineSchedule* const schedule = find_schedule(s.schedule);
+    return {s.tp,
+            s.cp,
+            s.pp,
+            s.vpp,
+            s.ep,
+            s.etp,
+            s.zero,
+            schedule != nullptr ? schedule : find_schedule(Strategy{}.schedule),
+            t.global_batch,
+            t.micro_batch,
+            {t.recompute, t.recompute_layers}};
+}
+
 const PipelineSchedule& schedule_of(const LayoutChoice& choice)
 {
     const bool interleaves = choice.vpp > 1 && choice.schedule->name() == Strategy{}.schedule;

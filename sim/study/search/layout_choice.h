@@ -30,6 +30,9 @@ struct LayoutChoice {
     bool operator==(const LayoutChoice&) const = default;
 };
 
+// What a scenario has of its own; a schedule that nobody knows is the default.
+LayoutChoice choice_of(const Scenario& scenario);
+
 // The schedule that runs: 1f1b means interleaved-1f1b where there are virtual stages.
 const PipelineSchedule& schedule_of(const LayoutChoice& choice);
 

@@ -174,19 +174,7 @@ TEST_CASE("the points of a store of plans are a sweep over the sizes that its pl
         PlanStore store(file, DatabaseAccess::write);
         store.keep_bounds({0, "question", 0, 1, {}},
                           {scenario_path, to_text(to_json(scenario.scenario)), "{}", 0.05}, {}, {});
-        const Strategy& s = scenario.scenario.strategy;
-        const Training& t = scenario.scenario.training;
-        LayoutChoice choice{s.tp,
-                            s.cp,
-                            s.pp,
-                            s.vpp,
-                            s.ep,
-                            s.etp,
-                            s.zero,
-                            find_schedule(s.schedule),
-                            t.global_batch,
-                            t.micro_batch,
-                            {t.recompute, t.recompute_layers}};
+        LayoutChoice choice = choice_of(scenario.scenario);
         PointFacts facts;
         facts.step_time = Seconds(2);
         facts.peak = Bytes(30);
