@@ -3,6 +3,7 @@
 #include "sim/api/saved_sweep_parts.h"
 #include "sim/base/fields.h"
 #include "sim/study/inputs.h"
+#include "sim/study/search/search_space.h"
 #include "sim/study/store/question.h"
 #include "sim/study/store/stored_results.h"
 
@@ -25,21 +26,14 @@ const std::vector<std::string>& layout_fields()
     return fields;
 }
 
-std::vector<std::string> values_of(const LayoutChoice& c)
+std::vector<std::string> values_of(const LayoutChoice& choice)
 {
-    const auto text = [](auto number) { return fmt::format("{}", number); };
-    return {text(c.tp),
-            text(c.cp),
-            text(c.pp),
-            text(c.vpp),
-            text(c.ep),
-            text(c.etp),
-            text(c.zero),
-            std::string(c.schedule->name()),
-            text(c.global_batch),
-            text(c.micro_batch),
-            std::string(to_name(c.recompute.kind)),
-            c.recompute.layers ? text(*c.recompute.layers) : "null"};
+    std::vector<std::string> values;
+    for (const std::string& field : layout_fields())
+        values.push_back(field != "training.recompute_layers" ? value_of(choice, field)
+                         : choice.recompute.layers ? std::to_string(*choice.recompute.layers)
+                                                   : "null");
+    return values;
 }
 
 Problems note(const std::string& file, std::string message, std::string hint)
