@@ -55,27 +55,45 @@ std::optional<int> year_of(std::string_view version)
 ClassChoice megatron(const std::string& framework, std::string_view version)
 {
     if (has_any(framework, {"bridge", "transformer engine"}))
-        return {"mcore-2025", {}, ""};
+        return {.name = "mcore-2025"};
     const auto year = year_of(version);
     if (has_any(framework, {"core"})) {
         const bool new_release = !year && leading_number(version) < 1 && minor_of(version) >= 14;
-        return {new_release || (year && *year >= 2026) ? "mcore-2025" : "mcore-2024", {}, ""};
+        return {.name = new_release || (year && *year >= 2026) ? "mcore-2025" : "mcore-2024"};
     }
     if (has_any(framework, {"nemo"}))
-        return {"mcore-2024", {}, ""};
+        return {.name = "mcore-2024"};
     if (!year)
-        return {"mcore-2024", {}, "no year in the version: taken for a stack of 2024"};
-    return {*year <= 2022 ? "megatron-2021" : *year < 2025 ? "mcore-2024" : "mcore-2025", {}, ""};
+        return {.name = "mcore-2024", .note = "no year in the version: taken for a stack of 2024"};
+    return {.name = *year <= 2022 ? "megatron-2021" : *year < 2025 ? "mcore-2024" : "mcore-2025"};
 }
 
-// PyTorch's attention hands over to cuDNN on Hopper from 2.5 (late 2024) on.
-std::optional<AttentionKernel> torch_attention(std::string_view version)
+// PyTorch 2.5 (late 2024) or later.
+bool is_torch_of_2025(std::string_view version)
 {
     const auto year = year_of(version);
     const bool torch_release = !year && leading_number(version) >= 2 && leading_number(version) < 3;
-    if ((year && *year >= 2025) || (torch_release && minor_of(version) >= 5))
-        return AttentionKernel::sdpa_cudnn;
-    return std::nullopt;
+    return (year && *year >= 2025) || (torch_release && minor_of(version) >= 5);
+}
+
+// PyTorch's attention hands over to cuDNN on Hopper since then, and torchtitan compiles its loss
+// (torchtitan/components/loss.py; train.py of 2024 leaves it out).
+ClassChoice compiled_fsdp(std::string_view version)
+{
+    ClassChoice choice{.name = "torch-compile-fsdp"};
+    if (is_torch_of_2025(version)) {
+        choice.attention = AttentionKernel::sdpa_cudnn;
+        choice.loss = LossKernel::fused;
+    }
+    return choice;
+}
+
+ClassChoice eager_fsdp(std::string_view version)
+{
+    ClassChoice choice{.name = "fsdp-eager"};
+    if (is_torch_of_2025(version))
+        choice.attention = AttentionKernel::sdpa_cudnn;
+    return choice;
 }
 
 constexpr std::array classes{"megatron-2021", "mcore-2024",         "mcore-2025", "jax-xla",
@@ -88,21 +106,24 @@ ClassChoice software_class_for(std::string_view framework, std::string_view vers
     const std::string name = lower(framework);
     for (const char* known : classes)
         if (name == known)
-            return {known, {}, ""};
+            return {.name = known};
     if (has_any(name, {"megatron", "nemo", "bridge", "transformer engine", "colossal", "alpa",
                        "nanotron", "primus"}))
         return megatron(name, version);
     if (has_any(name, {"maxtext", "pax", "jax", "xla"}))
-        return {"jax-xla", {}, ""};
+        return {.name = "jax-xla"};
     if (has_any(name, {"ddp", "horovod", "dataparallel"}) && !has_any(name, {"fsdp"}))
-        return {"ddp-eager", {}, ""};
+        return {.name = "ddp-eager"};
     if (has_any(name, {"titan", "compile"}))
-        return {"torch-compile-fsdp", torch_attention(version), ""};
-    if (has_any(name, {"llm-foundry", "composer", "mosaic", "fsdp", "kempner", "deepspeed"}))
-        return {"fsdp-eager", torch_attention(version), ""};
-    return {"fsdp-eager", torch_attention(version),
-            "framework \"" + std::string(framework) +
-                "\" is not known: taken for eager PyTorch FSDP"};
+        return compiled_fsdp(version);
+    ClassChoice choice = eager_fsdp(version);
+    // llm-foundry takes flash-attn's cross entropy (llmfoundry/models/mpt, loss_fn).
+    if (has_any(name, {"llm-foundry", "composer", "mosaic"}))
+        choice.loss = LossKernel::fused;
+    else if (!has_any(name, {"fsdp", "kempner", "deepspeed"}))
+        choice.note = "framework \"" + std::string(framework) +
+                      "\" is not known: taken for eager PyTorch FSDP";
+    return choice;
 }
 
 } // namespace trainyard

@@ -11,9 +11,10 @@
 namespace trainyard {
 
 struct ClassChoice {
-    std::string name;                         // of the software class
-    std::optional<AttentionKernel> attention; // where the version changes the class's kernel
-    std::string note;                         // what was assumed; empty when nothing was
+    std::string name = {};                         // of the software class
+    std::optional<AttentionKernel> attention = {}; // where the version changes the class's kernel
+    std::optional<LossKernel> loss = {};           // likewise, or the framework does
+    std::string note = {};                         // what was assumed; empty when nothing was
 
     bool operator==(const ClassChoice&) const = default;
 };

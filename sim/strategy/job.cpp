@@ -176,7 +176,7 @@ Partition partition_of(const Job& job)
     partition.precision = job.training.precision;
     partition.kernels = job.software.kernels;
     partition.lora = job.training.lora;
-    if (!job.training.recompute_modules.empty())
+    if (job.training.recompute == Recompute::selective && !job.training.recompute_modules.empty())
         partition.recompute_modules = job.training.recompute_modules;
     if (job.training.packing)
         partition.documents = documents_of(*job.training.packing, job.training.sequence_length);

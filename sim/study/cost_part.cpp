@@ -30,13 +30,18 @@ Checked<SoftwareClass> choose_software(const SoftwareChoice& choice, const Softw
         return software;
     if (chosen.attention)
         software->kernels.attention = *chosen.attention;
+    if (chosen.loss)
+        software->kernels.loss = *chosen.loss;
     KernelStyle& kernels = software->kernels;
     kernels.attention = choice.attention.value_or(kernels.attention);
     kernels.fused_elementwise = choice.fused_elementwise.value_or(kernels.fused_elementwise);
     if (choice.cuda_graphs)
         kernels.graphed = choice.graphed_parts;
     kernels.fused_experts = choice.fused_experts;
-    kernels.loss_in_place = choice.fused_loss.value_or(kernels.loss_in_place);
+    if (choice.loss)
+        kernels.loss = *choice.loss;
+    else if (choice.fused_loss.value_or(false))
+        kernels.loss = LossKernel::in_place;
     return software;
 }
 

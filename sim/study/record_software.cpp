@@ -148,11 +148,12 @@ RecordSoftware software_of(const MeasuredRecord& record)
             record.framework.empty() ? "framework not stated: as eager PyTorch FSDP" : chosen.note);
     out.choice.framework = chosen.name;
     out.choice.attention = attention_of(record, chosen);
+    out.choice.loss = chosen.loss;
     if (out.choice.attention)
         out.assumptions.push_back(
             fmt::format("attention not stated: {}", to_name(*out.choice.attention)));
     if (mentions(record.framework, {"cross-entropy fusion"}))
-        out.choice.fused_loss = true;
+        out.choice.loss = LossKernel::in_place;
     set_graphs(out.choice, record.recipe);
     out.choice.fused_experts = record.recipe.fused_grouped_mlp.value_or(false);
     return out;

@@ -340,8 +340,12 @@ private:
         }
         if (mentions(*record_.recompute, {"full"}))
             training.recompute = Recompute::full;
-        else if (selective() && is_torch_fsdp(software_.family)) {
-            // Every second matrix product, or one block in two.
+        else if (selective() && mentions(record_.framework, {"titan"})) {
+            training.recompute = Recompute::selective;
+            training.recompute_modules = {RecomputeModule::per_op};
+            assume("selective recompute: by op, as torchtitan's configurations");
+        } else if (selective() && is_torch_fsdp(software_.family)) {
+            // One block in two.
             training.recompute = Recompute::full;
             training.recompute_layers = (out_.layers_per_device + 1) / 2;
             assume("selective recompute: as half of the layers");

@@ -95,9 +95,12 @@ const FieldTable<SoftwareChoice>& fields_of<SoftwareChoice>()
                             "way"})
             .field("fused_elementwise", &SoftwareChoice::fused_elementwise,
                    {.help = "bias and activation are one kernel; else the framework's habit"})
+            .field("loss", &SoftwareChoice::loss,
+                   {.help = "what the loss keeps of the logits: fp32 log-probabilities as "
+                            "PyTorch's, an fp32 softmax as Megatron's, or the logits with their "
+                            "gradient beside or in place of them; else the framework's habit"})
             .field("fused_loss", &SoftwareChoice::fused_loss,
-                   {.help = "one kernel writes the logits' gradient over the logits; else the "
-                            "framework's habit"})
+                   {.help = "the same as loss in_place, unless that is given"})
             .field("communicators", &SoftwareChoice::communicators,
                    {.help = "made once, before the first step, or in every one"})
             .field("timeout", &SoftwareChoice::timeout,

@@ -42,7 +42,8 @@ struct SoftwareChoice {
     std::vector<GraphedPart> graphed_parts; // of each layer; empty, with cuda_graphs: all of it
     bool fused_experts = false;             // their products, activation and casts are one kernel
     std::optional<bool> fused_elementwise;  // bias and activation, rotary; else its habit
-    std::optional<bool> fused_loss; // the logits' gradient takes their place; else its habit
+    std::optional<LossKernel> loss;         // else its habit
+    std::optional<bool> fused_loss;         // true: loss in_place, where `loss` does not say
     CommunicatorLife communicators = CommunicatorLife::once;
     std::optional<Seconds> timeout; // of process groups; else PyTorch's default for the library
 

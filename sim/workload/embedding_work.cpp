@@ -11,11 +11,6 @@
 namespace trainyard {
 namespace {
 
-bool cuts_vocabulary(const LayerShape& s)
-{
-    return s.tensor_parallel && s.partition.vocabulary_parallel;
-}
-
 // Tokens that reach the logits: per sequence at least one, unless the model has no logits.
 std::int64_t head_tokens(const LayerShape& s)
 {
@@ -124,6 +119,11 @@ LayerWork finished(const WorkBuilder& builder, int launches_each_way)
 }
 
 } // namespace
+
+bool cuts_vocabulary(const LayerShape& s)
+{
+    return s.tensor_parallel && s.partition.vocabulary_parallel;
+}
 
 std::int64_t vocabulary_per_rank(const LayerShape& s)
 {

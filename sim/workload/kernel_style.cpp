@@ -21,6 +21,16 @@ std::vector<EnumName<GraphedPart>> enum_names<GraphedPart>()
 }
 
 template <>
+std::vector<EnumName<LossKernel>> enum_names<LossKernel>()
+{
+    using enum LossKernel;
+    return {{log_softmax, "log_softmax"},
+            {softmax, "softmax"},
+            {fused, "fused"},
+            {in_place, "in_place"}};
+}
+
+template <>
 const FieldTable<KernelStyle>& fields_of<KernelStyle>()
 {
     using S = KernelStyle;
@@ -69,9 +79,10 @@ const FieldTable<KernelStyle>& fields_of<KernelStyle>()
                    {.help = "device memory the loss crosses per logit, forward", .min = 0})
             .field("loss_bytes_per_logit_backward", &S::loss_bytes_per_logit_backward,
                    {.help = "device memory the loss crosses per logit, backward", .min = 0})
-            .field("loss_in_place", &S::loss_in_place,
-                   {.help = "the loss writes the logits' gradient over the logits and keeps no "
-                            "fp32 softmax"})
+            .field("loss", &S::loss,
+                   {.help = "what the loss keeps: fp32 log-probabilities as PyTorch, an fp32 "
+                            "softmax as Megatron, the logits with their gradient beside or in "
+                            "place of them"})
             .field("tp_beside_weight_gradient", &S::tp_beside_weight_gradient,
                    {.help = "backward TP collectives run beside the weight gradient's GEMM"})
             .field("one_copy_per_node", &S::one_copy_per_node,

@@ -22,6 +22,15 @@ enum class AttentionKernel : std::uint8_t {
 // Parts of a layer that are captured in a CUDA graph of their own.
 enum class GraphedPart : std::uint8_t { attention, recurrence, mlp, router };
 
+// What the cross entropy keeps of the logits for backward, and what backward makes of it.
+enum class LossKernel : std::uint8_t {
+    log_softmax, // PyTorch's cross_entropy of an fp32 copy: fp32 log-probabilities, whose gradient
+                 // and that of the copy are fp32 tensors of their own
+    softmax,     // an fp32 softmax, into which backward adds (Megatron's, cut over the TP group)
+    fused,       // the logits alone; their gradient is a tensor beside them (torch.compile, Triton)
+    in_place     // the logits alone, which turn into their gradient (Transformer Engine, Liger)
+};
+
 struct KernelStyle {
     AttentionKernel attention = AttentionKernel::flash2;
     bool causal_skips = true;    // fused attention leaves the masked half out
@@ -56,8 +65,7 @@ struct KernelStyle {
     // Device memory crossed by the loss for each logit.
     double loss_bytes_per_logit_forward = 8;
     double loss_bytes_per_logit_backward = 6;
-    bool loss_in_place = false; // one kernel writes the logits' gradient over the logits; else an
-                                // fp32 softmax is kept beside it
+    LossKernel loss = LossKernel::softmax;
 
     // Backward, TP collectives of an input's gradient run beside the weight gradient's GEMM.
     bool tp_beside_weight_gradient = false;
@@ -77,6 +85,8 @@ template <>
 std::vector<EnumName<AttentionKernel>> enum_names<AttentionKernel>();
 template <>
 std::vector<EnumName<GraphedPart>> enum_names<GraphedPart>();
+template <>
+std::vector<EnumName<LossKernel>> enum_names<LossKernel>();
 template <>
 const FieldTable<KernelStyle>& fields_of<KernelStyle>();
 

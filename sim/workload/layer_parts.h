@@ -14,6 +14,7 @@ std::int64_t compressor_columns(const Transformer& model);
 void add_latent_projections(WorkBuilder& builder); // queries, keys and values of latent attention
 // Final norm, logits and loss of `tokens` tokens.
 void add_logits(WorkBuilder& builder, std::int64_t tokens);
+bool cuts_vocabulary(const LayerShape& shape); // over the TP group
 std::int64_t vocabulary_per_rank(const LayerShape& shape);
 // Tokens that a rank looks up and makes logits of.
 std::int64_t vocabulary_tokens(const LayerShape& shape);

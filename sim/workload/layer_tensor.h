@@ -32,4 +32,7 @@ struct LayerTensor {
     int length_power = 1;             // bytes grow with the tokens of a micro-batch to this power
 };
 
+// The head's LayerTensor for the logits as their product writes them.
+inline constexpr std::string_view logits_tensor = "logits";
+
 } // namespace trainyard

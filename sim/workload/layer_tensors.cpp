@@ -95,14 +95,15 @@ constexpr std::array lives = {
     Life{"mlp_mask", "mlp_residual", "mlp_residual", "mlp_residual_backward"},
 };
 
-LayerTensor kept_tensor(const LayerShape& shape, const SavedTensor& saved, int repetition)
+// `share` of it is made again: all or nothing, see add_kept().
+LayerTensor kept_tensor(const SavedTensor& saved, double share, int repetition)
 {
     LayerTensor tensor;
     tensor.name = saved.name;
     if (repetition > 1)
         tensor.name += " " + std::to_string(repetition);
     tensor.bytes = saved.elements * saved.width;
-    tensor.use = made_again(shape, saved.name) ? TensorUse::again : TensorUse::kept;
+    tensor.use = share == 1 ? TensorUse::again : TensorUse::kept;
     if (saved.square)
         tensor.length_power = 2;
     if (saved.layer_input)
@@ -114,6 +115,23 @@ LayerTensor kept_tensor(const LayerShape& shape, const SavedTensor& saved, int r
         tensor.kept_until = life->kept_until;
     }
     return tensor;
+}
+
+// A tensor of which a part is made again is two.
+void add_kept(LayerTensors& tensors, const LayerShape& shape, const SavedTensor& saved,
+              int repetition)
+{
+    const double share = share_made_again(shape, saved.name);
+    LayerTensor tensor = kept_tensor(saved, share, repetition);
+    if (share > 0 && share < 1) {
+        LayerTensor part = tensor;
+        part.name += " made again";
+        part.use = TensorUse::again;
+        part.bytes = static_cast<std::int64_t>(share * static_cast<double>(tensor.bytes));
+        tensor.bytes -= part.bytes;
+        tensors.push_back(std::move(part));
+    }
+    tensors.push_back(std::move(tensor));
 }
 
 // Adds what is not kept.
@@ -276,7 +294,7 @@ void add_recurrent(PassingTensors& add, const LayerShape& s)
                  split ? "mixer_input_input_gradient_reduce" : "attention_norm_backward");
 }
 
-void add_mlp(PassingTensors& add, const LayerShape& s)
+void add_mlp(PassingTensors& add, LayerTensors& tensors, const LayerShape& s)
 {
     const std::int64_t inner = s.width * s.tokens * s.columns(s.model.ffn);
     const bool split = s.sequence_parallel;
@@ -291,6 +309,8 @@ void add_mlp(PassingTensors& add, const LayerShape& s)
     add.forward("mlp_output", add.whole(), "mlp_down", split ? "mlp_down_reduce" : "mlp_residual");
     if (split)
         add.forward("scattered_mlp_output", add.split(), "mlp_down_reduce", "mlp_residual");
+    if (keeps_unread(s))
+        tensors.push_back({.name = "mlp_output kept", .bytes = add.split(), .made_by = "mlp_down"});
     add.gradient("down_input_gradient", inner, "mlp_down_input_gradient",
                  "mlp_activation_backward");
     add.gradient("activation_input_gradient", s.up() * inner, "mlp_activation_backward",
@@ -328,7 +348,7 @@ std::vector<LayerTensor> transformer_tensors(const LayerShape& s)
                    (tensor.name.size() == saved.name.size() ||
                     tensor.name[saved.name.size()] == ' ');
         });
-        tensors.push_back(kept_tensor(s, saved, static_cast<int>(alike) + 1));
+        add_kept(tensors, s, saved, static_cast<int>(alike) + 1);
     }
     PassingTensors add(s, tensors);
     add_stream(add, s);
@@ -344,7 +364,7 @@ std::vector<LayerTensor> transformer_tensors(const LayerShape& s)
     if (s.kind.role == LayerKind::Role::moe)
         add_experts(add, s);
     else
-        add_mlp(add, s);
+        add_mlp(add, tensors, s);
     return tensors;
 }
 
@@ -371,23 +391,64 @@ std::vector<LayerTensor> embedding_tensors(const LayerShape& s)
     return tensors;
 }
 
+// The logits and what LossKernel says of them. Kernels of the loss make and free one fp32 tensor
+// after the other: two stand beside the log-probabilities (PyTorch's cross_entropy: gradients of
+// nll_loss and of log_softmax) before the gradient in the width of the products is made.
+void add_logits(PassingTensors& add, LayerTensors& tensors, const LayerShape& s,
+                std::int64_t tokens)
+{
+    constexpr std::string_view products = "logits_input_gradient|logits_weight_gradient";
+    const std::int64_t number = tokens * vocabulary_per_rank(s);
+    const std::int64_t logits = s.width * number;
+    if (number <= 0)
+        return;
+    const auto keep = [&](std::string_view name, std::int64_t bytes, std::string_view made_by,
+                          std::string_view kept_until) {
+        tensors.push_back({.name = std::string(name),
+                           .bytes = bytes,
+                           .use = TensorUse::input,
+                           .made_by = made_by,
+                           .kept_until = kept_until});
+    };
+    switch (s.partition.kernels.loss) {
+    case LossKernel::in_place:
+        return keep(logits_tensor, logits, "logits", products);
+    case LossKernel::fused:
+        keep(logits_tensor, logits, "logits", "loss_backward");
+        return add.gradient("logits_gradient", logits, "loss_backward", products);
+    case LossKernel::softmax:
+        keep("softmax", 4 * number, "loss", "loss_backward");
+        add.forward(std::string(logits_tensor), logits, "logits", "loss");
+        return add.gradient("logits_gradient", logits, "loss_backward", products);
+    case LossKernel::log_softmax:
+        add.forward(std::string(logits_tensor), logits, "logits", "loss");
+        keep("log_probabilities", 4 * number, "loss", "loss_backward");
+        add.gradient("log_probability_gradient", 4 * number, "loss_backward", "loss_backward");
+        if (cuts_vocabulary(s)) // by hand: (gradient + exp(log-probabilities)) * scale
+            add.gradient("probabilities", 4 * number, "loss_backward", "loss_backward");
+        if (s.width >= 4)
+            return add.gradient("logits_gradient", logits, "loss_backward", products);
+        add.forward("fp32_logits", 4 * number, "loss", "loss");
+        add.gradient("fp32_logits_gradient", 4 * number, "loss_backward", "loss_backward");
+        return add.gradient("logits_gradient", logits, "logits_input_gradient", products);
+    }
+}
+
 // What the norm reads, what the logits are made from (unless their matrix is frozen), and the
-// softmax in fp32, to which backward adds the logits' gradient; or the logits alone, which turn
-// into their gradient.
+// logits.
 std::vector<LayerTensor> head_tensors(const LayerShape& s, std::int64_t tokens)
 {
     LayerTensors tensors;
-    const auto keep = [&](const char* name, std::int64_t bytes, std::string_view made_by,
+    const auto keep = [&](std::string_view name, std::int64_t bytes, std::string_view made_by,
                           std::string_view kept_until) {
         if (bytes > 0)
-            tensors.push_back({.name = name,
+            tensors.push_back({.name = std::string(name),
                                .bytes = bytes,
                                .use = TensorUse::input,
                                .made_by = made_by,
                                .kept_until = kept_until});
     };
     const std::int64_t states = s.width * s.split_tokens * s.hidden;
-    const std::int64_t logits = s.width * tokens * vocabulary_per_rank(s);
     if (s.model.final_norm)
         keep("final_norm_input", states, "", "final_norm_backward");
     if (!s.partition.lora)
@@ -397,16 +458,7 @@ std::vector<LayerTensor> head_tensors(const LayerShape& s, std::int64_t tokens)
              "masked_token_transform",
              "masked_token_transform_input_gradient|masked_token_transform_weight_gradient");
     PassingTensors add(s, tensors);
-    if (s.partition.kernels.loss_in_place) {
-        keep("logits", logits, "logits", "logits_input_gradient|logits_weight_gradient");
-    } else {
-        keep("softmax", 4 * tokens * vocabulary_per_rank(s), "loss", "loss_backward");
-        if (logits > 0) {
-            add.forward("logits", logits, "logits", "loss");
-            add.gradient("logits_gradient", logits, "loss_backward",
-                         "logits_input_gradient|logits_weight_gradient");
-        }
-    }
+    add_logits(add, tensors, s, tokens);
     if (s.sequence_parallel && tokens > 0) {
         add.forward("gathered_logits_input", add.whole(), "logits_input_gather", "logits");
         add.gradient("gathered_logits_input_again", add.whole(), "logits_input_gather_again",

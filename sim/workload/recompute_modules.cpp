@@ -3,6 +3,7 @@
 #include "sim/workload/layer_parts.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace trainyard {
 namespace {
@@ -38,9 +39,48 @@ const std::vector<ModuleParts>& all_parts()
          {"router", "expert_", "shared_mlp_", "permute", "unpermute"},
          {"router_probabilities", "dispatched", "expert_result_input", "expert_activation_input",
           "expert_down_input", "activation_input", "down_input"}},
+        {per_op,
+         {"attention_norm", "qkv_cast", "qk_norm", "rotary", "attention_residual", "mlp_norm",
+          "mlp_up_cast", "mlp_activation", "mlp_down_cast", "router", "expert_", "shared_mlp_",
+          "permute", "unpermute"},
+         {"qkv_input", "k", "mlp_input", "down_input", "router_probabilities", "dispatched",
+          "expert_result_input", "expert_activation_input", "expert_down_input"}},
     };
     return parts;
 }
+
+// Of per_op's, what is made again in part or not always.
+struct PerOp {
+    explicit PerOp(const LayerShape& shape) : s(shape) {}
+
+    // The attention's output would be made again for the sum behind it; what TP scatters is kept.
+    bool output_again() const { return !s.sequence_parallel; }
+    // Of the product that makes query, key and value: the key's columns.
+    double of_qkv() const
+    {
+        const auto keys = static_cast<double>(s.kv_heads * s.head_dim);
+        return s.model.latent ? 0 : keys / (static_cast<double>(s.heads * s.head_dim) + 2 * keys);
+    }
+    // Of a gated MLP's first product: the half beside the gate.
+    double of_up() const { return s.model.gated_mlp ? 0.5 : 0; }
+
+    double share(std::string_view tensor) const
+    {
+        if (tensor == "mlp_norm_input")
+            return output_again() ? 1 : 0;
+        if (tensor == "activation_input")
+            return s.kind.role == LayerKind::Role::moe ? 1 : of_up();
+        return 0;
+    }
+    double share_of_item(std::string_view item) const
+    {
+        if (item.starts_with("attention_output"))
+            return output_again() ? 1 : 0;
+        return item == "qkv" ? of_qkv() : item == "mlp_up" ? of_up() : 0;
+    }
+
+    const LayerShape& s;
+};
 
 bool applies(const LayerShape& s, RecomputeModule module)
 {
@@ -60,6 +100,8 @@ bool applies(const LayerShape& s, RecomputeModule module)
         return experts && s.model.moe->shared_expert_ffn > 0;
     case RecomputeModule::moe:
         return experts;
+    case RecomputeModule::per_op:
+        return true;
     }
     return false;
 }
@@ -71,6 +113,23 @@ void for_each_module(const LayerShape& s, const Visit& visit)
     for (const ModuleParts& parts : all_parts())
         if (std::ranges::find(chosen, parts.module) != chosen.end() && applies(s, parts.module))
             visit(parts);
+}
+
+// A product with that share of its columns.
+WorkItem columns_of(const WorkItem& item, double share)
+{
+    WorkItem out = item;
+    auto* const kernel = std::get_if<Kernel>(&out);
+    if (kernel == nullptr || kernel->kind != KernelKind::gemm || share == 1)
+        return out;
+    GemmShape& gemm = kernel->gemm;
+    const auto moved = [&gemm] {
+        return static_cast<double>(gemm.m * gemm.k + gemm.k * gemm.n + gemm.m * gemm.n);
+    };
+    const double whole = moved();
+    gemm.n = static_cast<std::int64_t>(std::ceil(share * static_cast<double>(gemm.n)));
+    kernel->bytes = scaled(kernel->bytes, moved() / whole);
+    return out;
 }
 
 bool listed(const Names& names, std::string_view name)
@@ -92,30 +151,45 @@ std::vector<EnumName<RecomputeModule>> enum_names<RecomputeModule>()
             {mlp, "mlp"},
             {moe_act, "moe_act"},
             {shared_experts, "shared_experts"},
-            {moe, "moe"}};
+            {moe, "moe"},
+            {per_op, "per_op"}};
 }
 
-bool made_again(const LayerShape& s, std::string_view tensor)
+double share_made_again(const LayerShape& s, std::string_view tensor)
 {
-    bool found = false;
+    double share = 0;
     for_each_module(s, [&](const ModuleParts& parts) {
-        found = found || std::ranges::find(parts.tensors, tensor) != parts.tensors.end();
+        if (std::ranges::find(parts.tensors, tensor) != parts.tensors.end())
+            share = 1;
+        else if (parts.module == RecomputeModule::per_op)
+            share = std::max(share, PerOp(s).share(tensor));
     });
-    return found;
+    return share;
+}
+
+bool keeps_unread(const LayerShape& s)
+{
+    const std::vector<RecomputeModule>& chosen = s.partition.recompute_modules;
+    return !s.partition.kernels.fused_elementwise &&
+           std::ranges::find(chosen, RecomputeModule::per_op) != chosen.end();
 }
 
 WorkList items_again(const LayerShape& s, const WorkList& forward)
 {
     WorkList out;
     Names names;
+    bool per_op = false;
     for_each_module(s, [&](const ModuleParts& parts) {
         if (parts.module == RecomputeModule::core_attn)
             append(out, attention_core_forward(s));
+        per_op = per_op || parts.module == RecomputeModule::per_op;
         names.insert(names.end(), parts.items.begin(), parts.items.end());
     });
     for (const WorkItem& item : forward)
         if (listed(names, name_of(item)))
             out.push_back(item);
+        else if (const double share = per_op ? PerOp(s).share_of_item(name_of(item)) : 0; share > 0)
+            out.push_back(columns_of(item, share));
     return out;
 }
 

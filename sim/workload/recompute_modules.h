@@ -1,7 +1,8 @@
 #pragma once
 
-// Parts of a layer that selective recompute makes again before backward, as Megatron-Core has them
-// (core/transformer/transformer_config.py, recompute_modules, as of 0.14).
+// Parts of a layer that selective recompute makes again before backward: as Megatron-Core has them
+// (core/transformer/transformer_config.py, recompute_modules, as of 0.14), and torchtitan's policy
+// by op (distributed/activation_checkpoint.py).
 
 #include "sim/base/field_names.h"
 #include "sim/workload/kernel.h"
@@ -19,7 +20,10 @@ enum class RecomputeModule : std::uint8_t {
     mlp,            // of dense layers
     moe_act,        // the experts' activation
     shared_experts, // whole
-    moe             // router, exchanges, experts
+    moe,            // router, exchanges, experts
+    // All but the attention core, every other matrix product (query, value, the MLP's first; keys,
+    // the attention's output and the MLP's second are made again) and what TP scatters.
+    per_op
 };
 
 template <>
@@ -27,8 +31,12 @@ std::vector<EnumName<RecomputeModule>> enum_names<RecomputeModule>();
 
 struct LayerShape;
 
-// Whether a kept tensor (saved_tensors.h) is dropped after forward and made again.
-bool made_again(const LayerShape& shape, std::string_view tensor);
+// The share of a kept tensor (saved_tensors.h) that is dropped after forward and made again.
+double share_made_again(const LayerShape& shape, std::string_view tensor);
+
+// Whether the last product's result stays although nobody reads it again: the policy by op says so,
+// and only a compiler would find out.
+bool keeps_unread(const LayerShape& shape);
 
 // The items of a layer's forward pass that run again before its backward, in their order.
 WorkList items_again(const LayerShape& shape, const WorkList& forward);

@@ -94,6 +94,20 @@ void add_pieces(std::vector<Tensor>& tensors, const char* name, const std::vecto
     add(total);
 }
 
+// torch.distributed.pipelining, which FSDP's stages run in, holds the last stage's outputs of all
+// micro-batches until the next step clears them (stage.py, output_chunks).
+Bytes outputs_of_last_stage(const Job& job, const StageContent& stage)
+{
+    if (job.strategy.pp == 1 || job.strategy.zero != 3)
+        return Bytes(0);
+    std::int64_t logits = 0;
+    for (const PlacedLayer& layer : stage.layers)
+        for (const LayerTensor& tensor : stage.work.kinds[layer.kind].work.tensors)
+            if (tensor.name == logits_tensor)
+                logits += tensor.bytes;
+    return Bytes(static_cast<std::uint64_t>(logits * job.micro_batches()));
+}
+
 // Those whose optimizer state a rank holds.
 double updated_parameters(const Job& job, const std::vector<HeldLayer>& layers)
 {
@@ -120,6 +134,7 @@ HeldStates held_states(const Job& job, const StageContent& stage)
         flat("parameters", MemoryKind::parameters, states.parameters),
         flat("gradients", MemoryKind::gradients, states.gradients),
         flat("gradient buckets", MemoryKind::buckets, states.buckets),
+        flat("logits of all micro-batches", MemoryKind::logits, outputs_of_last_stage(job, stage)),
         flat("unfilled weight gradients", MemoryKind::workspace, unfilled_gradients(job, stage)),
         flat("offloaded states", MemoryKind::pinned_host, states.host)};
     std::erase_if(held.always, [](const Tensor& tensor) { return tensor.bytes == 0; });

@@ -37,6 +37,14 @@ TEST_CASE("newer PyTorch brings cuDNN attention")
     CHECK(software_class_for("PyTorch FSDP", "2.10").attention == AttentionKernel::sdpa_cudnn);
 }
 
+TEST_CASE("the loss is compiled since 2025, and llm-foundry's keeps the logits alone")
+{
+    CHECK_FALSE(software_class_for("torchtitan", "2024.12").loss);
+    CHECK(software_class_for("torchtitan", "2025.03").loss == LossKernel::fused);
+    CHECK(software_class_for("llm-foundry", "").loss == LossKernel::fused);
+    CHECK_FALSE(software_class_for("PyTorch FSDP", "2.10").loss);
+}
+
 TEST_CASE("a framework nobody knows is taken for eager FSDP, and that is said")
 {
     const ClassChoice choice = software_class_for("hypertrain", "1.0");

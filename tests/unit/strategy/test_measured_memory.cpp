@@ -79,7 +79,7 @@ JobRequest request_of(const Json& record)
     request.strategy.overlap.tp = false;
     request.strategy.overlap.pp = false;
     request.software.kernels.attention = AttentionKernel::cudnn;
-    request.software.kernels.loss_in_place = true;
+    request.software.kernels.loss = LossKernel::in_place;
     request.software.spare_weight_gradients = true;
     request.devices = integer(record, "n_gpus");
     return request;

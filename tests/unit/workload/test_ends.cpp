@@ -116,15 +116,34 @@ TEST_CASE("a convolution is a product whose rows grow with the batch")
     CHECK(memory_bytes(layer_work(model, layers[0], p).backward) == (16 + 2 * 8) * output);
 }
 
-TEST_CASE("a loss in place needs 2 bytes per logit at its peak instead of 6")
+TEST_CASE("a loss needs 2, 4, 6 or 12 bytes per logit at its peak, 16 where it is cut by hand")
+{
+    const auto peak = [](LossKernel loss, int tp) {
+        Partition p = partition(4096);
+        p.tp = tp;
+        p.kernels.loss = loss;
+        const LayerWork head = work(llama_70b(), head_layer, p);
+        std::int64_t logits = 0; // alive while the loss's backward runs
+        for (const LayerTensor& tensor : head.tensors)
+            if (tensor.use == TensorUse::input ? tensor.bytes > 4096 * 8192 * 4
+                                               : tensor.made_by == "loss_backward")
+                logits += tensor.bytes;
+        return logits * tp / (4096LL * 128256);
+    };
+    CHECK(peak(LossKernel::in_place, 1) == 2);
+    CHECK(peak(LossKernel::fused, 1) == 4);
+    CHECK(peak(LossKernel::softmax, 1) == 6);
+    CHECK(peak(LossKernel::softmax, 8) == 6);
+    CHECK(peak(LossKernel::log_softmax, 1) == 12);
+    CHECK(peak(LossKernel::log_softmax, 8) == 16);
+}
+
+TEST_CASE("the loss of fp32 logits makes no copy of them")
 {
     Partition p = partition(4096);
-    const auto peak = [&] {
-        const LayerWork head = work(llama_70b(), head_layer, p);
-        return static_cast<std::int64_t>(head.saved.none.value()) +
-               tensor_bytes(head, "logits_gradient");
-    };
-    const std::int64_t softmax = peak();
-    p.kernels.loss_in_place = true;
-    CHECK(softmax - peak() == 4LL * 4096 * 128256);
+    p.precision = Precision::fp32;
+    p.kernels.loss = LossKernel::log_softmax;
+    const LayerWork head = work(llama_70b(), head_layer, p);
+    CHECK(std::ranges::none_of(
+        head.tensors, [](const LayerTensor& tensor) { return tensor.name == "fp32_logits"; }));
 }

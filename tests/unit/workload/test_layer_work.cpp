@@ -77,6 +77,43 @@ TEST_CASE("modules that are recomputed drop what they make, and run again no mor
     CHECK(with(RecomputeModule::layernorm).selective_recompute.size() == 2);
 }
 
+// The case of torchtitan: of query, key, value, output, gate, up and down the second, fourth and
+// sixth are made again (4096 x 1024, 4096 x 4096, 4096 x 14336).
+TEST_CASE("recompute by op makes every other product again, and keeps the rest and the attention")
+{
+    Partition p = partition(8192);
+    p.recompute_modules = {RecomputeModule::per_op};
+    Transformer model = mixtral();
+    model.moe.reset();
+    const LayerWork layer = work(model, dense_layer, p);
+    const double again = 2.0 * 8192 * 4096 * (1024 + 4096 + 14336);
+    CHECK(hardware_flops(layer.selective_recompute).value() == again);
+    // Input, query, value, result, logarithm of the sum, gate: 27680 numbers of a token.
+    CHECK(value(layer.saved.selective) ==
+          8192.0 * (2 * (4096 + 4096 + 1024 + 4096 + 14336) + 4 * 32));
+    // Without a compiler the last product's result stays too.
+    p.kernels.fused_elementwise = false;
+    CHECK(value(work(model, dense_layer, p).saved.selective) - value(layer.saved.selective) ==
+          8192.0 * 2 * 4096);
+    const LayerWork experts = work(mixtral(), moe_layer, p);
+    CHECK(value(experts.saved.selective) == 8192.0 * (2 * (4096 + 4096 + 1024 + 4096) + 4 * 32));
+}
+
+TEST_CASE("recompute by op keeps what sequence parallelism scatters in place of a product")
+{
+    Partition p = partition(8192);
+    p.tp = 8;
+    p.sequence_parallel = true;
+    p.recompute_modules = {RecomputeModule::per_op};
+    Transformer model = mixtral();
+    model.moe.reset();
+    const LayerWork layer = work(model, dense_layer, p);
+    CHECK(hardware_flops(layer.selective_recompute).value() ==
+          2.0 * 8192 * 4096 * (1024 + 14336) / 8);
+    CHECK(value(layer.saved.selective) ==
+          8192.0 / 8 * (2 * (2 * 4096 + 4096 + 1024 + 4096 + 14336) + 4 * 32));
+}
+
 TEST_CASE("a window of keys bounds the work of attention")
 {
     // Each query past the first w sees w keys: w s - w^2/2 pairs of the causal s^2/2.

@@ -189,8 +189,7 @@ ArgumentList training_arguments(const ExportedJob& exported)
     if (!graphed.empty())
         out.add(fmt::format("--cuda-graph-impl transformer_engine --cuda-graph-scope {}",
                             fmt::join(scopes_of(graphed), " ")));
-    out.add_if(exported.scenario.software.fused_loss.value_or(false),
-               "--cross-entropy-loss-fusion");
+    out.add_if(job.software.kernels.loss == LossKernel::in_place, "--cross-entropy-loss-fusion");
     return out;
 }
 

@@ -146,6 +146,19 @@ private:
         else
             draft_.assume("torch.compile off, torchtitan's default");
         draft_.scenario.software.version = "2025";
+        if (compiled && !compiles_loss())
+            take("compile.components", draft_.scenario.software.loss, LossKernel::log_softmax,
+                 "software.loss");
+    }
+
+    // torchtitan compiles model and loss unless the list says otherwise.
+    bool compiles_loss()
+    {
+        const Json* list = settings_.find("compile.components");
+        return list == nullptr || !list->is_array() ||
+               std::ranges::any_of(list->items(), [](const Json& item) {
+                   return item.is_string() && item.as_string() == "loss";
+               });
     }
 
     bool has_converter(std::string_view word)
@@ -328,7 +341,11 @@ private:
             take(name, training_.recompute, Recompute::none, "training.recompute");
         else if (mode == "full")
             take(name, training_.recompute, Recompute::full, "training.recompute");
-        else if (!mode || mode == "selective") {
+        else if ((!mode || mode == "selective") && option == "op") {
+            training_.recompute_modules = {RecomputeModule::per_op};
+            take("activation_checkpoint.selective_ac_option", training_.recompute,
+                 Recompute::selective, "training.recompute");
+        } else if (!mode || mode == "selective") {
             const int every = option && option->size() == 1 && *option >= "1" && *option <= "9"
                                   ? option->front() - '0'
                                   : 2;

@@ -131,6 +131,9 @@ std::string checkpoint_section(const Job& job)
                 out.add("selective_ac_option", Json(std::to_string(every)));
                 break;
             }
+    if (std::ranges::find(training.recompute_modules, RecomputeModule::per_op) !=
+        training.recompute_modules.end())
+        out.add("selective_ac_option", Json("op"));
     return out.text();
 }
 

@@ -143,6 +143,33 @@ TEST_CASE("torchtitan's compiled and eager runs are of different classes")
     CHECK(with_sections("").job.software.name == "fsdp-eager");
 }
 
+TEST_CASE("torchtitan's loss is compiled with the model, unless the list of components says not")
+{
+    const auto loss = [](const std::string& more) {
+        return with_sections(more).job.software.kernels.loss;
+    };
+    CHECK(loss("") == LossKernel::log_softmax);
+    CHECK(loss("[compile]\nenable = true\n") == LossKernel::fused);
+    CHECK(loss("[compile]\nenable = true\ncomponents = [\"model\"]\n") == LossKernel::log_softmax);
+    CHECK(loss("[compile]\nenable = true\ncomponents = [\"model\", \"loss\"]\n") ==
+          LossKernel::fused);
+}
+
+TEST_CASE("torchtitan recomputes by op or by layer")
+{
+    const auto training = [](const std::string& option) {
+        std::string text = eight_billion;
+        text.replace(text.find("\"none\""), 6, "\"selective\"\n" + option);
+        return imported(JobKind::torchtitan, text, on_h100(1)).job.training;
+    };
+    const Training by_op = training("selective_ac_option = \"op\"");
+    CHECK(by_op.recompute == Recompute::selective);
+    CHECK(by_op.recompute_modules == std::vector{RecomputeModule::per_op});
+    const Training by_layer = training("selective_ac_option = \"2\"");
+    CHECK(by_layer.recompute == Recompute::full);
+    CHECK(by_layer.recompute_layers == 16);
+}
+
 TEST_CASE("torchtitan divides layers so that embedding and head count as layers")
 {
     // 32 + 1 + 1 = 34 over 4: 9 9 8 8, less the embedding and the head
