@@ -105,7 +105,8 @@ tl::expected<ClosShape, ClosFlaw> with_spines(ClosShape shape, const FabricTempl
             "/nodes",
             fmt::format("three layers of {}-port switches hold {} pods of {} nodes, not {}", ports,
                         ports, shape.units_per_pod * shape.nodes_per_unit, shape.pods),
-            "fewer nodes, more switch_ports, or a higher oversubscription"});
+            "fewer nodes, larger switches (fabric.network.switch_ports), or a higher "
+            "oversubscription"});
     return shape;
 }
 

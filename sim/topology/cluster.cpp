@@ -107,7 +107,7 @@ void check_ports(const ClusterDescription& description, const ClosShape& shape, 
     const int ports = description.fabric->network.switch_ports;
     if (needed > ports)
         out.warn("/fabric", fmt::format("a leaf switch needs {} ports and has {}", needed, ports),
-                 "fewer nodes_per_unit, or more switch_ports");
+                 "fewer nodes_per_unit, or larger switches (fabric.network.switch_ports)");
 }
 
 // Whole links: a leaf of 8 NICs has at least one uplink of their rate, which is 8:1.

@@ -135,12 +135,13 @@ TEST_CASE("a cluster too large to number, or for its switches, is refused")
                                  "\"fat-tree\", \"network\": {\"preset\": \"tcp\", "
                                  "\"switch_ports\": 4}}")) ==
           Lines{"2:/nodes three layers of 4-port switches hold 4 pods of 4 nodes, not 5 (fewer "
-                "nodes, more switch_ports, or a higher oversubscription)"});
+                "nodes, larger switches (fabric.network.switch_ports), or a higher "
+                "oversubscription)"});
     CHECK(
         problems_of(in_cluster("\"nodes\": 64,\n\"node\": \"dgx-h100\",\n\"fabric\": {\"kind\": "
                                "\"leaf-spine\", \"nodes_per_unit\": 16}")) ==
         Lines{"4:/fabric warning: a leaf switch needs 256 ports and has 64 (fewer nodes_per_unit, "
-              "or more switch_ports)"});
+              "or larger switches (fabric.network.switch_ports))"});
     CHECK(problems_of(in_cluster("\"nodes\": 4096,\n\"node\": \"dgx-h100\", \"fabric\": {\"kind\": "
                                  "\"rail\", \"uplink_rate\": \"1 MB/s\"}")) ==
           Lines{"3:/fabric more than 16,777,216 uplinks of leaf switches (fewer nodes; or is the "

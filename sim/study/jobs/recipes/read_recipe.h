@@ -3,6 +3,7 @@
 // Jobs that are a tree of settings in YAML or JSON.
 
 #include "sim/study/jobs/job_readers.h"
+#include "sim/study/jobs/shell/arguments.h"
 
 namespace trainyard {
 

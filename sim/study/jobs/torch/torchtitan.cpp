@@ -135,30 +135,32 @@ private:
         draft_.understand(settings_.origin(flavor_name), "model " + draft_.model->name);
     }
 
+    // torchtitan compiles the model and the loss unless the list says otherwise.
+    bool compiles(std::string_view component)
+    {
+        const Json* list = settings_.find("compile.components");
+        return list == nullptr || !list->is_array() ||
+               std::ranges::any_of(list->items(), [&](const Json& item) {
+                   return item.is_string() && item.as_string() == component;
+               });
+    }
+
     void software()
     {
         const std::string name = first_of({"compile.enable", "training.compile"});
         const bool compiled = settings_.flag(name, draft_).value_or(false);
-        std::string& framework = draft_.scenario.software.framework;
-        framework = compiled ? "torchtitan" : "torch-fsdp";
+        const bool model = compiled && compiles("model");
+        const bool loss = compiled && compiles("loss");
+        SoftwareChoice& software = draft_.scenario.software;
+        software.framework = model ? "torchtitan" : "torch-fsdp";
         if (settings_.has(name))
-            take(name, framework, framework, "software.framework");
+            take(name, software.framework, software.framework, "software.framework");
         else
             draft_.assume("torch.compile off, torchtitan's default");
-        draft_.scenario.software.version = "2025";
-        if (compiled && !compiles_loss())
-            take("compile.components", draft_.scenario.software.loss, LossKernel::log_softmax,
-                 "software.loss");
-    }
-
-    // torchtitan compiles model and loss unless the list says otherwise.
-    bool compiles_loss()
-    {
-        const Json* list = settings_.find("compile.components");
-        return list == nullptr || !list->is_array() ||
-               std::ranges::any_of(list->items(), [](const Json& item) {
-                   return item.is_string() && item.as_string() == "loss";
-               });
+        software.version = "2025";
+        if (loss != model)
+            take("compile.components", software.loss,
+                 loss ? LossKernel::fused : LossKernel::log_softmax, "software.loss");
     }
 
     bool has_converter(std::string_view word)

@@ -153,6 +153,9 @@ TEST_CASE("torchtitan's loss is compiled with the model, unless the list of comp
     CHECK(loss("[compile]\nenable = true\ncomponents = [\"model\"]\n") == LossKernel::log_softmax);
     CHECK(loss("[compile]\nenable = true\ncomponents = [\"model\", \"loss\"]\n") ==
           LossKernel::fused);
+    const Job loss_alone = with_sections("[compile]\nenable = true\ncomponents = [\"loss\"]\n").job;
+    CHECK(loss_alone.software.name == "fsdp-eager");
+    CHECK(loss_alone.software.kernels.loss == LossKernel::fused);
 }
 
 TEST_CASE("torchtitan recomputes by op or by layer")
