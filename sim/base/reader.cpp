@@ -13,7 +13,8 @@ Reader::Reader(const Json& node, const Reader& parent, std::string_view token)
 
 Reader Reader::member(std::string_view key) const
 {
-    return {*node_->find(key), *this, key};
+    const Json* const found = node_->find(key);
+    return found == nullptr ? absent(key) : Reader(*found, *this, key);
 }
 
 Reader Reader::member(const Json::Member& of_this) const

@@ -16,7 +16,8 @@ public:
     const std::string& file() const { return file_; }
     const std::string& pointer() const { return pointer_; }
 
-    // The member `key` of this object (which must exist), or element `index` of this array.
+    // The member `key` of this object (absent(key) where it is not there), or element `index` of
+    // this array.
     Reader member(std::string_view key) const;
     Reader member(const Json::Member& of_this) const; // without a search
     Reader element(std::size_t index) const;

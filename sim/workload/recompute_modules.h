@@ -29,6 +29,12 @@ enum class RecomputeModule : std::uint8_t {
 template <>
 std::vector<EnumName<RecomputeModule>> enum_names<RecomputeModule>();
 
+// Megatron-Core knows it by this name.
+constexpr bool is_of_megatron(RecomputeModule module)
+{
+    return module != RecomputeModule::per_op;
+}
+
 struct LayerShape;
 
 // The share of a kept tensor (saved_tensors.h) that is dropped after forward and made again.

@@ -106,13 +106,16 @@ public:
             data_parallel(stage, GroupKind::dp, z_.replicas, z_.layers_dense(), z_.ends(stage));
             data_parallel(stage, GroupKind::edp, z_.expert_replicas, z_.layers_experts(), 0);
             context_parallel(stage);
-            expert_parallel(stage);
-            expert_tensor_parallel(stage);
-            expert_operations(stage);
+            if (!repeats_parts()) {
+                expert_parallel(stage);
+                expert_tensor_parallel(stage);
+                expert_operations(stage);
+            }
             tied_embedding(stage);
             twins(stage);
         }
-        tensor_parallel();
+        if (!repeats_parts())
+            tensor_parallel();
         pipeline();
     }
 
@@ -183,6 +186,16 @@ private:
                      passes[i + 1].chunk == passes[i].chunk;
         }
         return 1 + z_.micro_batches - stays / z_.layers_of_stage();
+    }
+
+    // Selective recompute of parts that exchange: the closed forms count whole layers only.
+    bool repeats_parts() const
+    {
+        return z_.recompute == Recompute::selective &&
+               std::ranges::any_of(job_.training.recompute_modules, [](RecomputeModule module) {
+                   return module == RecomputeModule::mlp || module == RecomputeModule::moe ||
+                          module == RecomputeModule::per_op;
+               });
     }
 
     double micro_batch_layers() const { return z_.micro_batches * z_.layers_of_stage(); }

@@ -141,7 +141,12 @@ Scenario torchtitan_job(Draw& draw)
     if (s.zero == 3 && pick<bool>(random, {true, false}))
         s.shard_group = 4 * s.cp;
     out.training.precision = pick<Precision>(random, {Precision::bf16, Precision::fp8});
-    out.training.recompute = pick<Recompute>(random, {Recompute::none, Recompute::full});
+    out.training.recompute =
+        pick<Recompute>(random, {Recompute::none, Recompute::selective, Recompute::full});
+    if (out.training.recompute == Recompute::selective)
+        out.training.recompute_modules = {RecomputeModule::per_op};
+    if (pick<bool>(random, {true, false}))
+        out.software.loss = pick<LossKernel>(random, {LossKernel::fused, LossKernel::log_softmax});
     draw.batch(out, pick<int>(random, {1, 4}));
     return out;
 }

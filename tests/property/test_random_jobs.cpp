@@ -107,7 +107,7 @@ TEST_CASE("every job that resolves runs to its end, folded as unfolded")
     int with_slow_devices = 0;
     int lanes = 0;
     int ranks = 0;
-    const Draws draws{.seed = 20240501, .jobs = 400};
+    const Draws draws{.seed = 20240501, .jobs = 440};
     each_job(draws, random_scheduled_request, [&](const JobRequest&, const Job& job) {
         with_pipeline += job.strategy.pp > 1;
         schedules_met.insert(job.strategy.schedule);

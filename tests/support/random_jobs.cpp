@@ -72,6 +72,10 @@ Training random_training(Random& random, const Strategy& s)
     t.recompute = pick<Recompute>(random, {Recompute::none, Recompute::selective, Recompute::full});
     if (t.recompute == Recompute::full && coin(random))
         t.recompute_layers = pick<int>(random, {0, 1, 2});
+    if (t.recompute == Recompute::selective && coin(random))
+        t.recompute_modules = {pick<RecomputeModule>(
+            random, {RecomputeModule::layernorm, RecomputeModule::mlp, RecomputeModule::moe,
+                     RecomputeModule::per_op, RecomputeModule::per_op})};
     if (coin(random))
         t.fp32_gradients = coin(random);
     if (random.integer(0, 3) == 0)
@@ -137,6 +141,10 @@ JobRequest random_plain_request(Random& random, const std::vector<SoftwareClass>
     JobRequest request;
     request.model = random_model(random);
     request.software = pick(random, software);
+    if (coin(random))
+        request.software.kernels.loss =
+            pick<LossKernel>(random, {LossKernel::log_softmax, LossKernel::softmax,
+                                      LossKernel::fused, LossKernel::in_place});
     request.strategy = random_strategy(random, request.model.is_moe());
     request.training = random_training(random, request.strategy);
     const Strategy& s = request.strategy;

@@ -164,7 +164,8 @@ ArgumentList training_arguments(const ExportedJob& exported)
         out.add("--recompute-granularity", "selective");
         std::vector<std::string_view> modules;
         for (const RecomputeModule module : training.recompute_modules)
-            modules.push_back(to_name(module));
+            if (is_of_megatron(module))
+                modules.push_back(to_name(module));
         if (!modules.empty())
             out.add(fmt::format("--recompute-modules {}", fmt::join(modules, " ")));
     } else if (training.recompute == Recompute::full) {

@@ -204,7 +204,8 @@ private:
             return;
         std::vector<RecomputeModule> modules;
         for (const std::string& name : values_.words("--recompute-modules"))
-            if (const auto module = from_name<RecomputeModule>(name))
+            if (const auto module = from_name<RecomputeModule>(name);
+                module && is_of_megatron(*module))
                 modules.push_back(*module);
             else
                 draft_.refuse(values_.origin("--recompute-modules"),

@@ -137,6 +137,17 @@ std::string checkpoint_section(const Job& job)
     return out.text();
 }
 
+std::string compile_section(const Job& job)
+{
+    const bool model = job.software.name == "torch-compile-fsdp";
+    const bool loss = job.software.kernels.loss == LossKernel::fused;
+    Section out("compile");
+    out.add("enable", Json(model || loss));
+    if (model != loss)
+        out.add("components", Json(Json::Array{Json(model ? "model" : "loss")}));
+    return out.text();
+}
+
 } // namespace
 
 std::string write_torchtitan(const ExportedJob& exported)
@@ -146,9 +157,7 @@ std::string write_torchtitan(const ExportedJob& exported)
                       checkpoint_section(job);
     Section optimizer("optimizer");
     optimizer.add("name", Json(job.training.optimizer == Optimizer::adam ? "AdamW" : "SGD"));
-    Section compile("compile");
-    compile.add("enable", Json(job.software.name == "torch-compile-fsdp"));
-    out += optimizer.text() + compile.text();
+    out += optimizer.text() + compile_section(job);
     out.pop_back();
     return out;
 }

@@ -379,6 +379,8 @@ TEST_CASE("modules that Megatron-Core recomputes are those of the scenario")
     const Diagnostic problem =
         refusal_of(JobKind::megatron, seven_billion + selective + "lm_head", on_h100(1));
     CHECK(problem.message.ends_with("\"lm_head\" is no module to recompute"));
+    CHECK(refusal_of(JobKind::megatron, seven_billion + selective + "per_op", on_h100(1))
+              .message.ends_with("\"per_op\" is no module to recompute"));
 }
 
 TEST_CASE("Megatron-DeepSpeed shards as the configuration that its script writes")
