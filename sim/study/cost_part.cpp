@@ -38,10 +38,12 @@ Checked<SoftwareClass> choose_software(const SoftwareChoice& choice, const Softw
     if (choice.cuda_graphs)
         kernels.graphed = choice.graphed_parts;
     kernels.fused_experts = choice.fused_experts;
-    if (choice.loss)
+    if (choice.loss) {
         kernels.loss = *choice.loss;
-    else if (choice.fused_loss.value_or(false))
-        kernels.loss = LossKernel::in_place;
+        kernels.loss_in_place = false;
+    } else if (choice.fused_loss) {
+        kernels.loss_in_place = *choice.fused_loss;
+    }
     return software;
 }
 

@@ -83,6 +83,7 @@ const FieldTable<KernelStyle>& fields_of<KernelStyle>()
                    {.help = "what the loss keeps: fp32 log-probabilities as PyTorch, an fp32 "
                             "softmax as Megatron, the logits with their gradient beside or in "
                             "place of them"})
+            .field("loss_in_place", &S::loss_in_place, {.help = "the same as loss in_place"})
             .field("tp_beside_weight_gradient", &S::tp_beside_weight_gradient,
                    {.help = "backward TP collectives run beside the weight gradient's GEMM"})
             .field("one_copy_per_node", &S::one_copy_per_node,

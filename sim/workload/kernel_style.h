@@ -66,6 +66,8 @@ struct KernelStyle {
     double loss_bytes_per_logit_forward = 8;
     double loss_bytes_per_logit_backward = 6;
     LossKernel loss = LossKernel::softmax;
+    bool loss_in_place = false; // the same as loss in_place, in files that do not know `loss`
+    LossKernel loss_kernel() const { return loss_in_place ? LossKernel::in_place : loss; }
 
     // Backward, TP collectives of an input's gradient run beside the weight gradient's GEMM.
     bool tp_beside_weight_gradient = false;

@@ -410,7 +410,7 @@ void add_logits(PassingTensors& add, LayerTensors& tensors, const LayerShape& s,
                            .made_by = made_by,
                            .kept_until = kept_until});
     };
-    switch (s.partition.kernels.loss) {
+    switch (s.partition.kernels.loss_kernel()) {
     case LossKernel::in_place:
         return keep(logits_tensor, logits, "logits", products);
     case LossKernel::fused:

@@ -1,5 +1,7 @@
 // The layers around the transformer layers, and native layers.
 
+#include "sim/base/fields.h"
+#include "sim/base/json.h"
 #include "tests/catch.h"
 #include "tests/unit/workload/models.h"
 
@@ -136,6 +138,22 @@ TEST_CASE("a loss needs 2, 4, 6 or 12 bytes per logit at its peak, 16 where it i
     CHECK(peak(LossKernel::softmax, 8) == 6);
     CHECK(peak(LossKernel::log_softmax, 1) == 12);
     CHECK(peak(LossKernel::log_softmax, 8) == 16);
+}
+
+TEST_CASE("files that know no loss kernel say whether the loss is in place")
+{
+    const auto kernel_of = [](const char* text) {
+        const Checked<Json> json = parse_json(text, "style.json");
+        REQUIRE(json);
+        Problems problems;
+        KernelStyle style;
+        fields_of<KernelStyle>().read(Reader(*json, "style.json", problems), style);
+        CHECK(problems.empty());
+        return style.loss_kernel();
+    };
+    CHECK(kernel_of(R"({"loss_in_place": true})") == LossKernel::in_place);
+    CHECK(kernel_of(R"({"loss_in_place": false, "loss": "fused"})") == LossKernel::fused);
+    CHECK(kernel_of("{}") == LossKernel::softmax);
 }
 
 TEST_CASE("the loss of fp32 logits makes no copy of them")

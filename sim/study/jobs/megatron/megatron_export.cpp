@@ -190,7 +190,8 @@ ArgumentList training_arguments(const ExportedJob& exported)
     if (!graphed.empty())
         out.add(fmt::format("--cuda-graph-impl transformer_engine --cuda-graph-scope {}",
                             fmt::join(scopes_of(graphed), " ")));
-    out.add_if(job.software.kernels.loss == LossKernel::in_place, "--cross-entropy-loss-fusion");
+    out.add_if(job.software.kernels.loss_kernel() == LossKernel::in_place,
+               "--cross-entropy-loss-fusion");
     return out;
 }
 

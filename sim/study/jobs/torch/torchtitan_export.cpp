@@ -140,7 +140,7 @@ std::string checkpoint_section(const Job& job)
 std::string compile_section(const Job& job)
 {
     const bool model = job.software.name == "torch-compile-fsdp";
-    const bool loss = job.software.kernels.loss == LossKernel::fused;
+    const bool loss = job.software.kernels.loss_kernel() == LossKernel::fused;
     Section out("compile");
     out.add("enable", Json(model || loss));
     if (model != loss)
