@@ -15,12 +15,12 @@ constexpr int compute_pool = 0;
 constexpr int gather_pool = 1;
 constexpr int off_device = -1;
 
-// After so many repetitions of a pipeline's steady state in which the device was asked for nothing
-// the rest is passed over. Which of the blocks of one size a tensor gets goes on changing, so the
-// state as a whole hardly ever repeats: of 864 steps of sweeps walked to their end, 23 asked for
-// more after three quiet repetitions, at most 0.8 % of what they held. After two it was more often
-// (dualpipe: 0.6 % less reserved).
-constexpr int quiet_repetitions = 3;
+// After so many micro-batches of a pipeline's steady state in which the device was asked for
+// nothing the rest is passed over. Which of the blocks of one size a tensor gets goes on changing,
+// so the state as a whole hardly ever repeats: of 540 replays of sweeps walked to their end, in all
+// schedules, 61 asked for other segments afterwards, at most 2.4 % less or 1.0 % more than they
+// held, 0.04 % less on average.
+constexpr std::uint32_t quiet_micro_batches = 3;
 
 class Replay {
 public:
@@ -117,10 +117,11 @@ private:
         Level now{allocator_.now(), allocator_.retries()};
         quiet_ = number > 0 && now == level_ ? quiet_ + 1 : 0;
         level_ = now;
-        if (quiet_ + 1 < quiet_repetitions)
+        const std::uint32_t wanted = (quiet_micro_batches + r.micro_batches - 1) / r.micro_batches;
+        if (quiet_ + 1 < wanted)
             return 0;
-        const std::vector<InstanceKey> before = std::exchange(living_, sorted_keys());
-        if (quiet_ < quiet_repetitions)
+        const std::vector<InstanceKey> before = std::exchange(living_, living_keys());
+        if (quiet_ < wanted)
             return 0;
         if (!find_staying(before)) {
             quiet_ = 0; // what lives does not repeat yet, and is dear to compare
@@ -134,30 +135,32 @@ private:
         return times * r.period;
     }
 
-    std::vector<InstanceKey> sorted_keys() const
+    std::vector<InstanceKey> living_keys() const
     {
         std::vector<InstanceKey> keys;
         live_.for_each([&](const InstanceKey& key, const auto&) { keys.push_back(key); });
-        std::ranges::sort(keys);
         return keys;
     }
 
     // Whether each of those that lived one repetition before moved on by one, or stayed, to become
-    // one of those that live now.
+    // one of those that live now, and all of these are such.
     bool find_staying(const std::vector<InstanceKey>& before)
     {
         staying_.clear();
-        std::vector<InstanceKey> after;
+        if (before.size() != living_.size())
+            return false;
+        live_.clear_marks();
         for (const InstanceKey& key : before) {
             const InstanceKey moved =
                 live_.later(key, repetition_.micro_batches, repetition_.period);
-            const bool moves = std::ranges::binary_search(living_, moved);
+            const bool moves = live_.contains(moved);
             if (!moves)
                 staying_.push_back(key);
-            after.push_back(moves ? moved : key);
+            if (!live_.mark(moves ? moved : key))
+                return false;
         }
-        std::ranges::sort(after);
-        return after == living_;
+        std::ranges::sort(staying_);
+        return true;
     }
 
     bool apply(MemoryPlace place, std::uint32_t owner, const MemoryEvent& event)
@@ -233,9 +236,9 @@ private:
     std::uint32_t owner_ = std::numeric_limits<std::uint32_t>::max();
     Repetition repetition_;
     Level level_;                      // at the begin of the last repetition
-    int quiet_ = 0;                    // repetitions since it changed
-    std::vector<InstanceKey> living_;  // at the begin of the last repetition, sorted
-    std::vector<InstanceKey> staying_; // of those what belongs to no micro-batch of its own
+    std::uint32_t quiet_ = 0;          // repetitions since it changed
+    std::vector<InstanceKey> living_;  // at the begin of the last repetition
+    std::vector<InstanceKey> staying_; // of those what belongs to no micro-batch of its own, sorted
     AllocatorReplay result_;
     std::int64_t step_peak_ = 0;
     int step_ = 0;

@@ -42,8 +42,8 @@ struct AllocatorReplay {
 // What the role always holds comes first, what the first update makes when it runs. FSDP gathers on
 // a stream, and so into a pool, of its own.
 //
-// Where the steady state of a pipeline asks the device for nothing in three repetitions, the others
-// are passed over.
+// Where the steady state of a pipeline asks the device for nothing over three micro-batches, the
+// others are passed over.
 AllocatorReplay replay_allocator(const HostOrder& order, const Role& role,
                                  const AllocatorReplayRequest& request);
 

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <limits>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace trainyard {
@@ -106,6 +107,20 @@ public:
                           slot.value);
     }
 
+    bool contains(const InstanceKey& key) const { return find(key) != nullptr; }
+    // Whether it is there and was not marked since the last `clear_marks`.
+    bool mark(const InstanceKey& key)
+    {
+        Slot* const slot = find(key);
+        return slot != nullptr && !std::exchange(slot->marked, true);
+    }
+    void clear_marks()
+    {
+        for (Scope& scope : scopes_)
+            for (Slot& slot : scope.slots)
+                slot.marked = false;
+    }
+
     // All instances that `moves(key)` become those of micro-batches, or uses, that many later.
     template <class Moves>
     void shift(std::uint32_t micro_batches, std::uint32_t uses, Moves moves)
@@ -142,6 +157,7 @@ private:
     struct Slot {
         Value value{};
         bool used = false;
+        bool marked = false;
     };
     struct Living {
         std::uint32_t place = 0;
@@ -176,6 +192,20 @@ private:
             scopes_[index(scope)].frames.assign(places, none);
     }
 
+    template <class Map>
+    static auto find_in(Map& map, const InstanceKey& key)
+    {
+        const Known& known = map.tensors_[key.tensor];
+        auto& scope = map.scopes_[index(known.scope)];
+        const std::uint32_t frame =
+            key.place < scope.frames.size() ? scope.frames[key.place] : none;
+        auto* const slot =
+            frame == none ? nullptr : &scope.slots[frame * scope.tensors.size() + known.column];
+        return slot != nullptr && slot->used ? slot : nullptr;
+    }
+    const Slot* find(const InstanceKey& key) const { return find_in(*this, key); }
+    Slot* find(const InstanceKey& key) { return find_in(*this, key); }
+
     Value& add(const InstanceKey& key)
     {
         const Known& known = tensors_[key.tensor];
@@ -185,7 +215,7 @@ private:
         const std::uint32_t frame = scope.frames[key.place];
         Slot& slot = scope.slots[frame * scope.tensors.size() + known.column];
         if (!slot.used) {
-            slot = {{}, true};
+            slot = {.value = {}, .used = true};
             ++scope.living[frame].tensors;
         }
         return slot.value;
