@@ -3,6 +3,7 @@
 // Where the step's time goes, bar by bar: which bars are worth showing where not all fit.
 
 #include "sim/study/breakdown.h"
+#include "sim/study/outcome.h"
 
 #include <optional>
 

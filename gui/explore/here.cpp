@@ -31,7 +31,7 @@ double place_between(const std::vector<std::string>& values, const std::string& 
         return static_cast<double>(*at);
     const std::optional<double> number = number_in(value);
     if (!number)
-        return unknown;
+        return no_number;
     std::optional<std::pair<double, std::size_t>> below; // the largest that is less
     std::optional<std::pair<double, std::size_t>> above;
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -51,7 +51,7 @@ double place_between(const std::vector<std::string>& values, const std::string& 
     }
     if (below)
         return static_cast<double>(below->second) + beyond;
-    return above ? static_cast<double>(above->second) - beyond : unknown;
+    return above ? static_cast<double>(above->second) - beyond : no_number;
 }
 
 // 1f1b interleaves where there are virtual stages.
@@ -107,7 +107,7 @@ Guest guest_of(const SweepPlan& plan, const Document& document, const ClusterDra
         out.names.push_back(own_value(document, axis.field, cluster));
         out.places.push_back(place_between(axis.values, out.names.back()));
     }
-    out.figures.assign(kept_figures().size(), unknown);
+    out.figures.assign(kept_figures().size(), no_number);
     if (run == nullptr)
         return out;
     if (run->outcome == nullptr) {

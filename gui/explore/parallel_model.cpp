@@ -22,7 +22,7 @@ bool ParallelAxis::logarithmic() const
 double ParallelAxis::place(double value) const
 {
     if (!known || std::isnan(value))
-        return unknown;
+        return no_number;
     double at = 0.5;
     if (high > low)
         at = logarithmic() ? std::log(value / low) / std::log(high / low)
@@ -156,7 +156,7 @@ bool ParallelModel::follow()
             continue;
         for (std::uint32_t point = first; point < store_.size(); ++point) {
             const double value =
-                store_.feasible(point) ? value_of(store_, point, axis.metric) : unknown;
+                store_.feasible(point) ? value_of(store_, point, axis.metric) : no_number;
             if (std::isnan(value))
                 continue;
             if (axis.known && value >= axis.low && value <= axis.high)
@@ -178,7 +178,8 @@ void ParallelModel::fill_places(std::uint32_t from)
         const ParallelAxis& axis = axes_[i];
         places_[i].resize(followed_);
         for (std::uint32_t point = from; point < followed_; ++point) {
-            double value = store_.feasible(point) ? value_of(store_, point, axis.metric) : unknown;
+            double value =
+                store_.feasible(point) ? value_of(store_, point, axis.metric) : no_number;
             if (axis.metric.axis)
                 value += value_spread * jitter(store_, point, 11 + i);
             places_[i][point] = static_cast<float>(axis.place(value));
@@ -193,7 +194,7 @@ float ParallelModel::place(std::size_t axis, std::uint32_t point) const
     const ParallelAxis& of = axes_[axis];
     return store_.has(point) ? static_cast<float>(std::clamp(
                                    of.place(value_of(store_, point, of.metric)), -0.02, 1.02))
-                             : static_cast<float>(unknown);
+                             : static_cast<float>(no_number);
 }
 
 const Brush* ParallelModel::brush(std::size_t axis) const

@@ -16,7 +16,7 @@ FoundPoint found_point(const PointRow& row)
     for (const Figure* figure : kept_figures()) {
         const bool known =
             row.feasible() || (figure->group == FigureGroup::memory && row.capacity.value() > 0);
-        out.figures.push_back(known ? figure->number(row) : unknown);
+        out.figures.push_back(known ? figure->number(row) : no_number);
     }
     return out;
 }

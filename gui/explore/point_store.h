@@ -11,7 +11,7 @@ namespace trainyard::gui {
 
 // What is kept of each point.
 const std::vector<const Figure*>& kept_figures();
-inline constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+inline constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 
 // What the sweep hands over of a point.
 struct FoundPoint {

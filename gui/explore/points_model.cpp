@@ -82,11 +82,12 @@ bool PointsModel::before(std::uint32_t a, std::uint32_t b) const
 double PointsModel::key_of(std::uint32_t point) const
 {
     if (sort_column_ == reason_column())
-        return store_.feasible(point) || point == PointStore::guest ? unknown : store_.kind(point);
+        return store_.feasible(point) || point == PointStore::guest ? no_number
+                                                                    : store_.kind(point);
     if (sort_column_ < 0 || sort_column_ > reason_column())
         return 0;
     const Metric& metric = columns_[static_cast<std::size_t>(sort_column_)];
-    return store_.feasible(point) || metric.axis ? value_of(store_, point, metric) : unknown;
+    return store_.feasible(point) || metric.axis ? value_of(store_, point, metric) : no_number;
 }
 
 void PointsModel::fill_keys(std::uint32_t from)

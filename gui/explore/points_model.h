@@ -85,7 +85,7 @@ private:
     int sort_column_ = 0;
     Qt::SortOrder order_ = Qt::AscendingOrder;
     std::vector<double> keys_; // by point, of the sorted column
-    double guest_key_ = unknown;
+    double guest_key_ = no_number;
     std::optional<std::uint32_t> here_;
     std::vector<std::uint32_t> rows_; // points, in the order shown
     std::uint32_t followed_ = 0;      // points of the store that were looked at

@@ -232,13 +232,13 @@ void ScatterChart::add_point(std::uint32_t point)
     const double x = spread(axes_.x, 1);
     const double y = spread(axes_.y, 2);
     const bool drawn = store_.feasible(point);
-    points_.x.push_back(drawn ? x : unknown);
-    points_.y.push_back(drawn ? y : unknown);
+    points_.x.push_back(drawn ? x : no_number);
+    points_.y.push_back(drawn ? y : no_number);
     points_.style.push_back(colours_.style_of(store_, point));
     const auto all = static_cast<double>(store_.grid().points());
     const double across = axes_.x.axis ? x : static_cast<double>(store_.index(point)) / all;
     const double row = store_.kinds()[store_.kind(point)].memory ? 1 : 0;
-    others_.x.push_back(drawn ? unknown : across);
+    others_.x.push_back(drawn ? no_number : across);
     others_.y.push_back(row + 0.7 * jitter(store_, point, 3));
     others_.style.push_back(0);
     if (!drawn || std::isnan(x) || std::isnan(y))

@@ -1,6 +1,7 @@
 #include "gui/explore/sweep_job.h"
 
 #include "sim/base/parallel.h"
+#include "sim/study/session.h"
 #include "sim/study/sweep.h"
 
 #include <QTimer>

@@ -13,6 +13,7 @@ class QComboBox;
 class QLabel;
 class QPlainTextEdit;
 class QPushButton;
+class QToolBar;
 class QStackedWidget;
 class QTabWidget;
 class QTextBrowser;

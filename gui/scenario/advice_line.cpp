@@ -148,7 +148,7 @@ void AdviceLine::take(const AdviceReport& report)
     if (!workspace_.current())
         return;
     if (report.best.empty()) {
-        show_offer(Offer::nothing,
+        show_offer(Offer::no_advice,
                    report.tried == 0
                        ? tr("No setting was tried: each would take too long to simulate.")
                        : tr("None of %n settings tried would save half a per cent.", nullptr,

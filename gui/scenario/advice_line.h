@@ -40,7 +40,7 @@ private:
         none,
         question, // it takes long: only where it is asked for
         advice,
-        nothing, // helps
+        no_advice, // nothing helps
         way_out
     };
 

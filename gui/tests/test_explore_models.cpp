@@ -58,7 +58,7 @@ TEST_CASE("the front is what no other point beats")
         FrontPoint point{static_cast<double>(random.integer(0, 30)),
                          static_cast<double>(random.integer(0, 30)), i};
         if (i % 17 == 0)
-            point.x = unknown;
+            point.x = no_number;
         points.push_back(point);
         front.add(point);
     }

@@ -3,6 +3,7 @@
 #include "gui/model/qt_text.h"
 #include "gui/timeline/timeline_model.h"
 #include "sim/base/units.h"
+#include "sim/report/kinds.h"
 
 #include <array>
 

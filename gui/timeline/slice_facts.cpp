@@ -4,6 +4,7 @@
 #include "sim/base/units.h"
 #include "sim/cost/algorithms/algorithm.h"
 #include "sim/report/collectives.h"
+#include "sim/report/kinds.h"
 #include "sim/report/text/describe.h"
 #include "sim/report/timeline/op_facts.h"
 #include "sim/study/breakdown.h"

@@ -92,21 +92,21 @@ Seconds MeasuredAttention::time(const AttentionShape& shape, double times, int s
     const auto heads = static_cast<double>(shape.batch * shape.heads);
     const auto widths = static_cast<double>(shape.head_dim + shape.value_dim);
     const double keys = std::ceil(length / key_step) * key_step;
-    const double window =
+    const double in_window =
         shape.window > 0 ? std::min(static_cast<double>(shape.window), keys) : keys;
     const auto key_heads = static_cast<double>(std::max<std::int64_t>(1, shape.kv_heads));
     const double group = static_cast<double>(shape.heads) / key_heads;
     const double shared = packed ? group : 1;
-    double per_query = (shape.causal ? window : keys) + edge;
+    double per_query = (shape.causal ? in_window : keys) + edge;
     double longest = width * per_query;
     if (shape.causal && shape.skips_masked) {
-        // A block of `rise` queries that ends at q sees min(q, window + rise) keys.
+        // A block of `rise` queries that ends at q sees min(q, in_window + rise) keys.
         const double rise = width / shared;
         const double rows = std::ceil(length / rise) * rise;
-        const double inside = std::min(window, rows);
-        const double seen = inside * (inside + rise) / 2 + (rows - inside) * (window + rise);
+        const double inside = std::min(in_window, rows);
+        const double seen = inside * (inside + rise) / 2 + (rows - inside) * (in_window + rise);
         per_query = seen / length + edge;
-        longest = width * (std::min(window + rise, keys) + edge);
+        longest = width * (std::min(in_window + rise, keys) + edge);
     }
     const double blocks = heads / shared * std::ceil(queries * shared / width) / sms;
     const double all = heads * queries * per_query * rounds(blocks, waves) / blocks;

@@ -1,6 +1,12 @@
 #pragma once
 
-#include "sim/report/figures.h"
+#include "sim/report/step_figures.h"
+#include "sim/study/prediction.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace trainyard {
 

@@ -117,7 +117,7 @@ struct Figure : FigureWords {
     std::string text(double number) const;
     std::string title_for(std::string_view device) const;
     std::string heading_for(std::string_view device) const;
-    bool counts_in(WorkUnit unit) const { return !work || *work == unit; }
+    bool counts_in(WorkUnit counted) const { return !work || *work == counted; }
 };
 
 // The one of that key. Requires that there is one.

@@ -210,8 +210,8 @@ bool RecordVerdict::peak_covered() const
 {
     assert(peak && peak_error());
     // The interval is of what the device holds, the error of what was counted of it.
-    const double measured = 1 / (1 + *peak_error()); // of the value
-    return peak->low / peak->value <= measured && measured <= peak->high / peak->value;
+    const double counted = 1 / (1 + *peak_error()); // of the value
+    return peak->low / peak->value <= counted && counted <= peak->high / peak->value;
 }
 
 namespace {

@@ -111,15 +111,15 @@ const CapacityRow* CapacityReport::told_of(std::size_t kind) const
 const CapacityRow* CapacityReport::cheaper_of(std::size_t kind) const
 {
     const CapacityRow* const chosen = chosen_of(kind);
-    const CapacityRow* best = nullptr;
+    const CapacityRow* cheapest = nullptr;
     if (chosen == nullptr || !has_tokens)
-        return best;
+        return cheapest;
     const auto money = [](const CapacityRow& row) { return row.training->cost.money; };
     for (const CapacityRow& row : clusters[kind])
         if (is_in_time(row) && money(row) && money(*chosen) && *money(row) < *money(*chosen) &&
-            (best == nullptr || *money(row) < *money(*best)))
-            best = &row;
-    return best;
+            (cheapest == nullptr || *money(row) < *money(*cheapest)))
+            cheapest = &row;
+    return cheapest;
 }
 
 const CapacityRow* CapacityReport::chosen_of(std::size_t kind) const

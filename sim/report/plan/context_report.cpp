@@ -1,6 +1,7 @@
 #include "sim/report/plan/context_report.h"
 
 #include "sim/base/units.h"
+#include "sim/report/figures.h"
 #include "sim/report/text/table.h"
 
 #include <fmt/core.h>

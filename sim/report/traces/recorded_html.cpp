@@ -9,6 +9,7 @@
 #include "sim/report/html/timeline_svg.h"
 #include "sim/report/kinds.h"
 #include "sim/report/text/describe.h"
+#include "sim/report/traces/layer_sides_text.h"
 #include "sim/report/traces/rebuilt_text.h"
 #include "sim/report/traces/recorded_parts.h"
 #include "sim/report/traces/recorded_run.h"

@@ -1,4 +1,5 @@
 #include "sim/cost/collective_form.h"
+#include "sim/study/session.h"
 #include "tests/catch.h"
 #include "tests/support/leaf_spine.h"
 #include "tests/unit/report/small_outcome.h"

@@ -3,6 +3,7 @@
 #include "sim/base/build_info.h"
 #include "sim/report/network_notes.h"
 #include "sim/report/sweep/sweep_output.h"
+#include "sim/study/session.h"
 #include "sim/study/sweep.h"
 #include "tests/catch.h"
 #include "tests/support/leaf_spine.h"

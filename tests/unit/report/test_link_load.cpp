@@ -1,6 +1,7 @@
 #include "sim/base/build_info.h"
 #include "sim/report/link_load.h"
 #include "sim/report/timeline/recorded.h"
+#include "sim/study/session.h"
 #include "sim/topology/topology_model.h"
 #include "tests/catch.h"
 #include "tests/support/leaf_spine.h"

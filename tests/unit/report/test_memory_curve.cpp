@@ -1,6 +1,7 @@
 #include "sim/base/build_info.h"
 #include "sim/program/builder.h"
 #include "sim/report/timeline/memory_curve.h"
+#include "sim/study/session.h"
 #include "tests/catch.h"
 #include "tests/unit/report/small_outcome.h"
 

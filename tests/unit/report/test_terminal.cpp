@@ -5,6 +5,7 @@
 #include "tests/unit/report/small_outcome.h"
 
 using namespace trainyard;
+using namespace trainyard::literals;
 using namespace trainyard::test;
 
 TEST_CASE("the terminal report leads with the step time, its interval and its evidence")

@@ -1,4 +1,5 @@
 #include "sim/base/build_info.h"
+#include "sim/study/session.h"
 #include "sim/topology/cluster.h"
 #include "tests/catch.h"
 #include "tests/unit/report/small_outcome.h"

@@ -11,6 +11,7 @@
 #include <random>
 
 using namespace trainyard;
+using namespace trainyard::literals;
 
 namespace {
 

@@ -1,3 +1,4 @@
+#include "sim/base/json.h"
 #include "sim/workload/model_reader.h"
 #include "sim/workload/model_summary.h"
 #include "sim/workload/parameters.h"
