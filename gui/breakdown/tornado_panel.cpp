@@ -18,6 +18,15 @@ namespace {
 constexpr int unseen_ms = 300; // work as short as this shows no progress
 constexpr double bar_thickness = 0.7;
 
+// No step becomes shorter than nothing: the room for figures left of -100 % has no ticks.
+class ChangeTicker : public QCPAxisTicker {
+protected:
+    QVector<double> createTickVector(double step, const QCPRange& range) override
+    {
+        return QCPAxisTicker::createTickVector(step, {std::max(-100.0, range.lower), range.upper});
+    }
+};
+
 // "-12.3 %": what becomes of the step time.
 QString change_text(const WhatIf& row)
 {
@@ -58,6 +67,7 @@ TornadoPanel::TornadoPanel(Workspace& workspace, QWidget* parent)
     chart().yAxis->grid()->setVisible(false);
     chart().yAxis->setTickLength(0);
     chart().xAxis->setLabel(tr("change of the step time [%]"));
+    chart().xAxis->setTicker(QSharedPointer<ChangeTicker>::create());
     new PaintItem(&chart(), [this](QCPPainter& painter) { paint_bars(painter); });
 
     connect(cancel_, &QToolButton::clicked, &task_, &BackgroundTask::cancel);

@@ -8,7 +8,7 @@
 namespace trainyard {
 namespace {
 
-// How often the most and the least frequent value occur and how many values there are. Sorts.
+// How often the most and the least frequent value occur and how many values there are.
 struct Occurrences {
     int distinct = 0;
     int most = 0;
@@ -16,9 +16,8 @@ struct Occurrences {
     std::uint32_t most_frequent = 0; // the first of them
 };
 
-Occurrences count_occurrences(std::vector<std::uint32_t> values)
+Occurrences count_sorted(std::span<const std::uint32_t> values)
 {
-    std::sort(values.begin(), values.end());
     Occurrences out;
     for (std::size_t first = 0; first < values.size();) {
         std::size_t last = first;
@@ -34,6 +33,15 @@ Occurrences count_occurrences(std::vector<std::uint32_t> values)
         first = last;
     }
     return out;
+}
+
+Occurrences count_occurrences(const std::vector<std::uint32_t>& values)
+{
+    if (std::ranges::is_sorted(values)) // as members mostly are
+        return count_sorted(values);
+    std::vector<std::uint32_t> sorted = values;
+    std::ranges::sort(sorted);
+    return count_sorted(sorted);
 }
 
 // Distance of the first two members, in device number, that share a node.
