@@ -129,7 +129,7 @@ void MemoryPanel::paint_peak(QCPPainter& painter, const std::vector<QRectF>& wri
     const double line = painter.fontMetrics().height();
     const double size = line / 2;
     const QString text = painter.fontMetrics().elidedText(
-        tr("peak allocated %1: %2").arg(display(peak.bytes), place_text()), Qt::ElideRight,
+        tr("peak in use %1: %2").arg(display(peak.bytes), place_text()), Qt::ElideRight,
         body.width() - 8);
     QRectF box(0, 0, painter.fontMetrics().horizontalAdvance(text) + 8, line);
     box.moveLeft(std::clamp(tip.x() - box.width() / 2, body.left() + 2.0,

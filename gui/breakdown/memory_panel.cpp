@@ -40,7 +40,7 @@ MemoryPanel::MemoryPanel(Workspace& workspace, QWidget* parent)
     content_->hide();
 
     put_legend_below();
-    chart().yAxis->setLabel(tr("allocated [GB]"));
+    chart().yAxis->setLabel(tr("in use [GB]"));
     chart().setInteraction(QCP::iRangeDrag);
     chart().setInteraction(QCP::iRangeZoom);
     chart().axisRect()->setRangeDrag(Qt::Horizontal);
@@ -293,7 +293,7 @@ QString MemoryPanel::tip_of(std::size_t item) const
     if (held == nullptr)
         return {};
     QString tip =
-        tr("<b>%1</b> allocated at %2")
+        tr("<b>%1</b> in use at %2")
             .arg(display(held->bytes), text_of(time_text(time - workspace_.view().whole().from)));
     for (auto kind = kinds_.rbegin(); kind != kinds_.rend(); ++kind)
         if (const std::int64_t bytes = held->kinds[index_of(*kind)]; bytes > 0)

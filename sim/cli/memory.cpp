@@ -21,7 +21,12 @@ struct MemoryCommand {
     bool as_json = false;
 };
 
-Checked<MemoryEstimate> estimate(const MemoryCommand& command)
+struct Answer {
+    MemoryEstimate memory;
+    PeakPrediction peak; // of the stage to show
+};
+
+Checked<Answer> estimate(const MemoryCommand& command)
 {
     const Checked<ScenarioFile> file = read_scenario(command.file, command.scenario);
     if (!file)
@@ -29,27 +34,32 @@ Checked<MemoryEstimate> estimate(const MemoryCommand& command)
     Session session;
     Checked<MemoryEstimate> memory = memory_of(*file, command.question, session);
     if (!memory)
-        return memory;
+        return tl::unexpected(std::move(memory.error()));
     const int stages = static_cast<int>(memory->stages.size());
     if (command.stage && *command.stage >= stages)
         return tl::unexpected(one_problem(fmt::format("there is no stage {}", *command.stage),
                                           fmt::format("the scenario has {} (from 0 on)", stages)));
-    return memory;
+    const auto shown = static_cast<std::size_t>(command.stage.value_or(memory->fullest_stage));
+    const Checked<PeakPrediction> peak =
+        session.predicted_peak(*file, memory->stages[shown].total());
+    if (!peak)
+        return tl::unexpected(peak.error());
+    return Answer{std::move(*memory), *peak};
 }
 
 int run_memory(const MemoryCommand& command)
 {
-    const Checked<MemoryEstimate> memory = estimate(command);
-    if (!memory)
-        return refuse(memory.error(), "nothing was estimated.");
+    const Checked<Answer> answer = estimate(command);
+    if (!answer)
+        return refuse(answer.error(), "nothing was estimated.");
     if (command.as_json) {
-        print_data(to_text(memory_json(*memory, MemoryDetail::tensors)) + "\n");
+        print_data(to_text(memory_json(answer->memory, answer->peak)) + "\n");
         return exit_ok;
     }
     const Paint paint(use_colour_on_stdout() ? Colour::ansi : Colour::none);
     print_data(memory_text(
-        *memory, {command.stage, command.tensors, command.question.steps, width_of_stdout()},
-        paint));
+        answer->memory, answer->peak,
+        {command.stage, command.tensors, command.question.steps, width_of_stdout()}, paint));
     return exit_ok;
 }
 

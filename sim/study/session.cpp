@@ -397,6 +397,15 @@ Checked<MemoryEstimate> Session::memory(const ScenarioFile& file, const MemoryOp
                            options);
 }
 
+Checked<PeakPrediction> Session::predicted_peak(const ScenarioFile& file, Bytes value)
+{
+    const Checked<Parts> parts = build_job_parts(file, state_->memos);
+    if (!parts)
+        return tl::unexpected(parts.error());
+    return predict_peak(
+        value, traits_of(file.scenario, parts->job, parts->model_hash, parts->cost->profile()));
+}
+
 Session::StageCounts Session::counts() const
 {
     const StageMemos& memos = state_->memos;

@@ -63,6 +63,8 @@ public:
     Checked<MemoryEstimate> memory(const ScenarioFile& file,
                                    const MemoryOptions& options = {
                                        .view = AllocatorView::fullest_stage});
+    // `value`, a stage's total of such an estimate, with its interval.
+    Checked<PeakPrediction> predicted_peak(const ScenarioFile& file, Bytes value);
 
     // How often each stage was built: for tests of the memo.
     struct StageCounts {

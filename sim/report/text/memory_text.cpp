@@ -2,6 +2,7 @@
 
 #include "sim/base/units.h"
 #include "sim/report/figures.h"
+#include "sim/report/headline.h"
 #include "sim/report/text/table.h"
 
 #include <fmt/core.h>
@@ -140,18 +141,23 @@ std::string to_text(const PeakPlace& place)
     return text;
 }
 
-std::string memory_text(const MemoryEstimate& memory, const MemoryTextOptions& options,
-                        const Paint& paint)
+std::string memory_text(const MemoryEstimate& memory, const PeakPrediction& peak,
+                        const MemoryTextOptions& options, const Paint& paint)
 {
     const auto number = static_cast<std::size_t>(options.stage.value_or(memory.fullest_stage));
     const StageMemory& stage = memory.stages[number];
-    const bool fits = stage.total() <= memory.capacity;
+    const MemoryFit fit = fit_of(peak, memory.capacity);
+    const std::string verdict(to_name(fit));
     std::string out =
         paint.bold(fmt::format("Stage {} of {}", number, memory.stages.size())) +
         fmt::format("{}: {} of {}, {}\n",
                     static_cast<int>(number) == memory.fullest_stage ? ", the fullest" : "",
                     to_display(stage.total()), to_display(memory.capacity),
-                    fits ? paint.good("fits") : paint.alarm("does not fit"));
+                    fit == MemoryFit::fits || fit == MemoryFit::probably_fits
+                        ? paint.good(verdict)
+                        : paint.alarm(verdict));
+    if (peak.has_interval())
+        out += fmt::format("Interval {}\n", peak_interval_text(peak));
     out += fmt::format("\n{} {}\n", paint.bold("Peak"), to_text(stage.place));
     out += tensor_table(stage, options.tensors, options.width);
     out += outside_text(stage, options.width);
@@ -183,6 +189,18 @@ Json memory_json(const MemoryEstimate& memory, MemoryDetail detail)
         if (stage.allocator)
             entry["allocator"] = allocator_json(*stage.allocator);
         out["stages"].push_back(std::move(entry));
+    }
+    return out;
+}
+
+Json memory_json(const MemoryEstimate& memory, const PeakPrediction& peak)
+{
+    Json out = memory_json(memory, MemoryDetail::tensors);
+    out["memory_fit"] = to_name(fit_of(peak, memory.capacity));
+    if (peak.has_interval()) {
+        out["peak_memory_interval_bytes"] = Json::Array{peak.low.value(), peak.high.value()};
+        out["peak_memory_interval_share"] = peak.share;
+        out["memory_grade"] = to_name(peak.grade);
     }
     return out;
 }

@@ -5,6 +5,7 @@
 #include "sim/base/json.h"
 #include "sim/report/text/paint.h"
 #include "sim/strategy/memory.h"
+#include "sim/study/prediction.h"
 
 namespace trainyard {
 
@@ -15,8 +16,9 @@ struct MemoryTextOptions {
     std::size_t width = 100;  // of a line, in cells
 };
 
-std::string memory_text(const MemoryEstimate& memory, const MemoryTextOptions& options,
-                        const Paint& paint);
+// `peak`: of the stage that is shown.
+std::string memory_text(const MemoryEstimate& memory, const PeakPrediction& peak,
+                        const MemoryTextOptions& options, const Paint& paint);
 
 // "backward attention, micro-batch 3, layer 17".
 std::string to_text(const PeakPlace& place);
@@ -25,5 +27,7 @@ std::string to_text(const PeakPlace& place);
 // the tensors out.
 enum class MemoryDetail : std::uint8_t { kinds, tensors };
 Json memory_json(const MemoryEstimate& memory, MemoryDetail detail);
+// With tensors; and, of the stage asked for, whether it fits and its interval, named as in a result.
+Json memory_json(const MemoryEstimate& memory, const PeakPrediction& peak);
 
 } // namespace trainyard

@@ -203,5 +203,6 @@ TEST_CASE("what fills a device is told inside the width")
     stage.allocator->peak = {123'400'000'000, 156'700'000'000, 1234};
     stage.allocator->steps.assign(8, {123'400'000'000, 156'700'000'000});
     for (const std::size_t width : widths)
-        CHECK(widest_line(memory_text(memory, {std::nullopt, 20, 8, width}, plain)) <= width);
+        CHECK(widest_line(memory_text(memory, small_outcome().peak_memory,
+                                      {std::nullopt, 20, 8, width}, plain)) <= width);
 }
