@@ -115,12 +115,13 @@ Answer memory_answer(const ScenarioCore& core, const MemoryQuestion& question,
                      const nb::object& progress)
 {
     const auto shared = session();
-    const auto memory = std::make_shared<const MemoryEstimate>(value_or_raise(result_of(
+    const auto answer = std::make_shared<const MemoryAnswer>(value_or_raise(result_of(
         progress, [&](const WorkControl&) { return memory_of(*core.file, question, *shared); })));
     Answer out;
-    out.json = [memory] { return to_text(memory_json(*memory, MemoryDetail::tensors)) + "\n"; };
-    out.text = [memory, steps = question.steps](std::size_t width) {
-        return memory_text(*memory, {{}, 20, steps, width}, Paint(Colour::none));
+    out.json = [answer] { return to_text(memory_json(answer->memory, answer->peak)) + "\n"; };
+    out.text = [answer, steps = question.steps](std::size_t width) {
+        return memory_text(answer->memory, answer->peak, {{}, 20, steps, width},
+                           Paint(Colour::none));
     };
     return out;
 }
@@ -312,7 +313,7 @@ void add_simulations(nb::module_& module)
         "memory",
         [](const ScenarioCore& core, int steps, const std::string& lengths, bool expandable,
            const std::string& max_split, const nb::object& progress) {
-            return memory_answer(core, {steps, lengths, expandable, max_split}, progress);
+            return memory_answer(core, {{}, steps, lengths, expandable, max_split}, progress);
         },
         nb::arg("scenario"), nb::arg("steps"), nb::arg("lengths"), nb::arg("expandable_segments"),
         nb::arg("max_split_size"), nb::arg("progress").none());

@@ -14,6 +14,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 
@@ -166,22 +167,41 @@ std::vector<std::string> schema_names()
 
 namespace {
 
-// Only lists of records may be large. A pipe cannot be looked at before it is read.
-JsonLimits limits_of(const std::string& path)
+// Behind blanks and a byte order mark; nothing of a pipe, which can be read but once.
+std::optional<char> first_of(const std::string& path)
 {
     std::error_code ignored;
     if (!std::filesystem::is_regular_file(path, ignored))
-        return record_limits;
+        return std::nullopt;
     std::ifstream in(path);
+    constexpr std::string_view mark = "\xef\xbb\xbf";
     char first = '\0';
-    in >> first; // past blanks
-    return first == '[' ? record_limits : input_limits;
+    while (in >> first && mark.find(first) != std::string_view::npos)
+        ;
+    return in ? std::optional(first) : std::nullopt;
+}
+
+// Only lists of records may be large.
+JsonLimits limits_of(const std::optional<char>& first)
+{
+    return !first || *first == '[' ? record_limits : input_limits;
 }
 
 CheckedFile check_content(const std::string& path)
 {
     CheckedFile out{path, "", {}};
-    const Checked<Json> json = read_json_file(path, limits_of(path));
+    const std::optional<char> first = first_of(path);
+    const Checked<Json> json = read_json_file(path, limits_of(first));
+    if (!json && first && std::isprint(static_cast<unsigned char>(*first)) != 0 && *first != '{' &&
+        *first != '[')
+    {
+        out.problems = {{path, 0, "",
+                         "this is no JSON: scenarios, topologies, models, profiles "
+                         "and records can be checked",
+                         "logs, node topologies, jobs and traces are read by trainyard import",
+                         Severity::error}};
+        return out;
+    }
     if (!json) {
         out.problems = json.error();
         return out;

@@ -36,13 +36,25 @@ Checked<MemoryOptions> memory_options(const MemoryQuestion& question, const Scen
 
 } // namespace
 
-Checked<MemoryEstimate> memory_of(const ScenarioFile& file, const MemoryQuestion& question,
-                                  Session& session)
+Checked<MemoryAnswer> memory_of(const ScenarioFile& file, const MemoryQuestion& question,
+                                Session& session)
 {
     const Checked<MemoryOptions> options = memory_options(question, file.scenario);
     if (!options)
         return tl::unexpected(options.error());
-    return session.memory(file, *options);
+    Checked<MemoryEstimate> memory = session.memory(file, *options);
+    if (!memory)
+        return tl::unexpected(std::move(memory.error()));
+    const int stages = static_cast<int>(memory->stages.size());
+    if (question.stage && *question.stage >= stages)
+        return tl::unexpected(one_problem(fmt::format("there is no stage {}", *question.stage),
+                                          fmt::format("the scenario has {} (from 0 on)", stages)));
+    const auto shown = static_cast<std::size_t>(question.stage.value_or(memory->fullest_stage));
+    const Checked<PeakPrediction> peak =
+        session.predicted_peak(file, memory->stages[shown].total());
+    if (!peak)
+        return tl::unexpected(peak.error());
+    return MemoryAnswer{std::move(*memory), *peak};
 }
 
 } // namespace trainyard

@@ -3,7 +3,6 @@
 #include "sim/cli/scenario_options.h"
 #include "sim/cli/terminal.h"
 #include "sim/report/text/memory_text.h"
-#include "sim/study/problems.h"
 #include "sim/study/session.h"
 
 #include <CLI/CLI.hpp>
@@ -15,41 +14,23 @@ namespace {
 struct MemoryCommand {
     std::string file;
     ScenarioOptions scenario;
-    std::optional<int> stage;
     MemoryQuestion question;
     std::size_t tensors = 20;
     bool as_json = false;
 };
 
-struct Answer {
-    MemoryEstimate memory;
-    PeakPrediction peak; // of the stage to show
-};
-
-Checked<Answer> estimate(const MemoryCommand& command)
+Checked<MemoryAnswer> answer_to(const MemoryCommand& command)
 {
     const Checked<ScenarioFile> file = read_scenario(command.file, command.scenario);
     if (!file)
         return tl::unexpected(file.error());
     Session session;
-    Checked<MemoryEstimate> memory = memory_of(*file, command.question, session);
-    if (!memory)
-        return tl::unexpected(std::move(memory.error()));
-    const int stages = static_cast<int>(memory->stages.size());
-    if (command.stage && *command.stage >= stages)
-        return tl::unexpected(one_problem(fmt::format("there is no stage {}", *command.stage),
-                                          fmt::format("the scenario has {} (from 0 on)", stages)));
-    const auto shown = static_cast<std::size_t>(command.stage.value_or(memory->fullest_stage));
-    const Checked<PeakPrediction> peak =
-        session.predicted_peak(*file, memory->stages[shown].total());
-    if (!peak)
-        return tl::unexpected(peak.error());
-    return Answer{std::move(*memory), *peak};
+    return memory_of(*file, command.question, session);
 }
 
 int run_memory(const MemoryCommand& command)
 {
-    const Checked<Answer> answer = estimate(command);
+    const Checked<MemoryAnswer> answer = answer_to(command);
     if (!answer)
         return refuse(answer.error(), "nothing was estimated.");
     if (command.as_json) {
@@ -59,7 +40,8 @@ int run_memory(const MemoryCommand& command)
     const Paint paint(use_colour_on_stdout() ? Colour::ansi : Colour::none);
     print_data(memory_text(
         answer->memory, answer->peak,
-        {command.stage, command.tensors, command.question.steps, width_of_stdout()}, paint));
+        {command.question.stage, command.tensors, command.question.steps, width_of_stdout()},
+        paint));
     return exit_ok;
 }
 
@@ -75,7 +57,7 @@ void add_memory(CLI::App& program, Command& chosen)
                     "change a field of the scenario, as in --set strategy.tp=8")
         ->type_name("FIELD=VALUE")
         ->take_all();
-    sub->add_option("--stage", command->stage, "pipeline stage to show; else the fullest")
+    sub->add_option("--stage", command->question.stage, "pipeline stage to show; else the fullest")
         ->check(CLI::NonNegativeNumber);
     sub->add_option("--steps", command->question.steps, "steps that the allocator lives through")
         ->check(CLI::Range(1, 1000));

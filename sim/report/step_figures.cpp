@@ -73,7 +73,7 @@ Json as_json(const Value& value)
     if constexpr (std::is_enum_v<Value>)
         return to_name(value);
     else if constexpr (requires { value.has_value(); })
-        return value ? Json(*value) : Json();
+        return value ? as_json(*value) : Json();
     else if constexpr (requires { value.value(); })
         return value.value();
     else
@@ -193,11 +193,16 @@ void FigureTable::add_shares()
                    ? std::optional(Json::Array{of.peak.low.value(), of.peak.high.value()})
                    : std::nullopt;
     };
-    const auto fit = [](const Of& of) { return of.memory_fit(); };
+    // Of a peak alone, as of a point of a sweep that does not fit, neither is known.
+    const auto fit = [](const Of& of) {
+        return of.peak.value > Bytes(0) ? std::optional(of.memory_fit()) : std::nullopt;
+    };
     const auto held = [](const Of& of) {
         return of.peak.has_interval() ? std::optional(of.peak.share) : std::nullopt;
     };
-    const auto grade = [](const Of& of) { return of.peak.grade; };
+    const auto grade = [](const Of& of) {
+        return of.peak.value > Bytes(0) ? std::optional(of.peak.grade) : std::nullopt;
+    };
     const auto basis = [](const Of& of) { return of.peak.basis; };
     add("peak_memory_interval_bytes", interval, in_json | in_sweep_json);
     add("peak_memory_low_bytes", end(&PeakPrediction::low), in_csv | in_sweep_csv | in_window,

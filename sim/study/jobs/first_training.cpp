@@ -60,6 +60,15 @@ void choose_batch(FirstTraining& out, const Parts& parts)
     std::int64_t unit = most;
     while (unit > wanted || most % unit != 0)
         --unit;
+    // Shares of replicas that are powers of two times something make micro-batches of many sizes.
+    constexpr std::int64_t evened = 8;
+    constexpr double more = 1.1;
+    for (std::int64_t even = evened * unit; even > unit; even /= 2)
+        if (static_cast<double>((wanted + even - 1) / even * even) <=
+            more * static_cast<double>(wanted)) {
+            unit = even;
+            break;
+        }
     batch = (wanted + unit - 1) / unit * unit;
     out.reasons.push_back(
         fmt::format("training.global_batch {}: about {:.2g} million tokens a step{}", batch,

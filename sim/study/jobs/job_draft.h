@@ -31,6 +31,7 @@ struct JobSize {
     std::optional<std::int64_t> replicas; // data-parallel ranks that the settings state
     std::int64_t copies = 1;              // whole copies of the shards: replicas are a multiple
     std::optional<std::int64_t> passes;   // of all replicas in a step: replicas divide them
+    std::int64_t accumulation = 1;        // passes of a replica where no batch is stated
 
     bool operator==(const JobSize&) const = default;
 };

@@ -99,12 +99,16 @@ void settle_sizes(JobContext& context)
     Training& training = draft.scenario.training;
     const int replicas = context.replicas();
     if (training.global_batch == 0 && replicas > 0) {
-        training.global_batch = replicas * training.micro_batch;
-        draft.assume(fmt::format("batch of {}: one micro-batch of {} on each of {} replicas",
-                                 training.global_batch, training.micro_batch, replicas));
+        const std::int64_t passes = draft.size.accumulation;
+        training.global_batch = replicas * passes * training.micro_batch;
+        draft.assume(
+            fmt::format("batch of {}: {} of {} on each of {} replicas", training.global_batch,
+                        passes == 1 ? "one micro-batch" : fmt::format("{} micro-batches", passes),
+                        training.micro_batch, replicas));
     } else if (training.global_batch ==
                0) // the sizes do not divide the GPUs: told when they resolve
-        training.global_batch = std::max<std::int64_t>(1, training.micro_batch);
+        training.global_batch =
+            std::max<std::int64_t>(1, training.micro_batch * draft.size.accumulation);
     if (!draft.scenario.strategy.dp && replicas > 0 && context.leaves_gpus_idle())
         draft.scenario.strategy.dp = replicas;
 }

@@ -121,13 +121,6 @@ void take_lone_process(const Launch& launch, const ShellScript& script, JobDraft
     draft.understand({found->second.values.front().line(), "WORLD_SIZE=1"}, "the launch");
 }
 
-// Settings in YAML or JSON, not a script.
-bool is_tree(std::string_view text)
-{
-    const std::size_t first = text.find_first_not_of(" \t\r\n");
-    return (first != std::string_view::npos && text[first] == '{') || looks_like_yaml(text);
-}
-
 } // namespace
 
 std::optional<Launch> read_launch(const std::string& text, JobContext& context)

@@ -121,6 +121,7 @@ struct Found {
     const Start* start = nullptr;
     RankedLayout best;
     MemoryEstimate memory;                                     // of the best
+    PeakPrediction peak;                                       // likewise
     std::optional<std::pair<const Start*, RankedLayout>> next; // of other sizes
     std::uint64_t possible = 0;
     std::uint64_t simulated = 0;
@@ -151,10 +152,6 @@ Found search_all(const std::vector<Start>& starts, double headroom, const StartR
     std::ranges::stable_sort(ranked, {}, [](const auto& entry) { return entry.second.step_time; });
     found.start = ranked.front().first;
     found.best = std::move(ranked.front().second);
-    found.memory = session
-                       .memory(scenario_of(found.best.choice, found.start->base),
-                               {.view = AllocatorView::every_stage})
-                       .value(); // the search had it too
     if (ranked.size() > 1)
         found.next = std::move(ranked[1]);
     // Micro-batches, virtual stages and recompute are worth the last per cent.
@@ -165,6 +162,10 @@ Found search_all(const std::vector<Start>& starts, double headroom, const StartR
     request.work.check();
     found.simulated += result.simulated;
     found.best = std::move(result.best.front());
+    const ScenarioFile best = scenario_of(found.best.choice, found.start->base);
+    found.memory =
+        session.memory(best, {.view = AllocatorView::every_stage}).value(); // the search had it too
+    found.peak = session.predicted_peak(best, found.memory.peak()).value();
     return found;
 }
 
@@ -203,7 +204,8 @@ std::vector<std::string> reasons_for(const Found& found)
                             : ""));
     out.push_back(
         fmt::format("training.micro_batch {}: quickest of those that fit", training.micro_batch));
-    out.push_back(fmt::format("it fits: {} of {} on the fullest device",
+    out.push_back(fmt::format("it {}: {} of {} on the fullest device",
+                              to_name(fit_of(found.peak, found.memory.capacity)),
                               to_display(found.memory.peak()), to_display(found.memory.capacity)));
     return out;
 }

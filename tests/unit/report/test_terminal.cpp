@@ -78,10 +78,13 @@ TEST_CASE("memory has its interval, its evidence and a verdict as sure as they a
     CHECK(to_json(outcome, summary).find("memory_fit")->as_string() == "does not fit");
     CHECK(to_json(outcome, summary).find("peak_memory_interval_bytes")->items().size() == 2);
     // Nothing measured: the value alone decides, and no interval is made up.
-    summary.peak = {};
+    summary.peak = {.value = 60_GB, .low = 60_GB, .high = 60_GB, .basis = {}};
     CHECK_THAT(text(), !ContainsSubstring("GB to "));
     CHECK(to_json(outcome, summary).find("peak_memory_interval_bytes")->is_null());
     CHECK(to_json(outcome, summary).find("memory_fit")->as_string() == "does not fit");
+    // No peak, as of a point of a sweep that was not run: nothing is said of it.
+    summary.peak = {};
+    CHECK(to_json(outcome, summary).find("memory_fit")->is_null());
 }
 
 TEST_CASE("colour adds escape sequences and changes no character cell")

@@ -45,6 +45,21 @@ private:
             draft_.assume("micro-batch 1: no --micro-batch-size");
         // Its default is one micro-batch per replica: known once the replicas are.
         values_.take("--global-batch-size", training_.global_batch, "training.global_batch");
+        // GPT-NeoX's, as DeepSpeed calls them.
+        constexpr std::string_view accumulation = "--gradient-accumulation-steps";
+        const auto passes = values_.whole(accumulation);
+        constexpr std::int64_t most = 1'000'000;
+        if (passes && *passes >= 1 && *passes <= most)
+            take_accumulation(accumulation, *passes);
+        else if (passes)
+            draft_.refuse(values_.origin(accumulation), "is no number of micro-batches",
+                          "1 to 1000000");
+    }
+
+    void take_accumulation(std::string_view name, std::int64_t passes)
+    {
+        draft_.size.accumulation = passes;
+        draft_.understand(values_.origin(name), "micro-batches of a step");
     }
 
     // The decoder has its own beside that of an encoder. Older releases: --encoder-seq-length;
@@ -136,7 +151,12 @@ private:
         const bool reduced = values_.on("--grad-reduce-in-bf16");
         const bool asked = values_.on("--accumulate-allreduce-grads-in-fp32");
         const bool wide = !values_.on("--fp16") || training_.precision == Precision::fp32;
-        if (reduced)
+        constexpr std::string_view kept = "--main-grads-dtype"; // of a precision-aware optimizer
+        const std::string format = values_.text(kept);
+        const bool narrow = format == "bf16" || format == "fp16";
+        if (narrow && !asked)
+            take(kept, training_.fp32_gradients, false, "training.fp32_gradients");
+        else if (reduced)
             take("--grad-reduce-in-bf16", training_.fp32_gradients, false,
                  "training.fp32_gradients");
         else if (asked)
@@ -144,8 +164,9 @@ private:
                  "training.fp32_gradients");
         else {
             training_.fp32_gradients = wide;
-            draft_.assume(
-                fmt::format("gradients in {}, Megatron-LM's default", wide ? "fp32" : "16 bit"));
+            if (!values_.on("--deepspeed")) // whose configuration says
+                draft_.assume(fmt::format("gradients in {}, Megatron-LM's default",
+                                          wide ? "fp32" : "16 bit"));
         }
     }
 
@@ -242,8 +263,10 @@ private:
                  : backend == "fused" ? AttentionKernel::cudnn
                                       : AttentionKernel::unfused,
                  "software.attention");
-        else if (values_.on("--use-flash-attn"))
-            take("--use-flash-attn", kernel, AttentionKernel::flash2, "software.attention");
+        else if (const std::string_view flash =
+                     values_.either("--use-flash-attn", "--use-flash-attn-v2");
+                 values_.on(flash))
+            take(flash, kernel, AttentionKernel::flash2, "software.attention");
         if (values_.on("--cross-entropy-loss-fusion"))
             take("--cross-entropy-loss-fusion", draft_.scenario.software.fused_loss, true,
                  "software.fused_loss");

@@ -7,6 +7,7 @@ namespace trainyard {
 namespace {
 
 constexpr std::string_view on = "-";
+constexpr std::string_view off = "off";
 
 // Configurations of NeMo and Megatron-Core's dataclasses, as Megatron-LM's arguments.
 constexpr std::array core_keys{
@@ -38,12 +39,18 @@ constexpr std::array core_keys{
     RecipeKey{"normalization", "rmsnorm", "--normalization", "RMSNorm"},
     RecipeKey{"normalization", "layernorm", "--normalization", "LayerNorm"},
     RecipeKey{"num_query_groups", "", "--num-query-groups", ""},
+    RecipeKey{"optim.name", "distributed_fused_adam", "--use-distributed-optimizer", on},
     RecipeKey{"optim.name", "", "--optimizer", ""},
+    RecipeKey{"optim.overlap_grad_sync", "true", "--overlap-grad-reduce", on},
+    RecipeKey{"optim.overlap_param_sync", "true", "--overlap-param-gather", on},
+    RecipeKey{"ub_tp_comm_overlap", "true", "--tp-comm-overlap", on},
     RecipeKey{"optimizer.optimizer", "", "--optimizer", ""},
     RecipeKey{"restore_from_path", "", "--pretrained-checkpoint", ""},
     RecipeKey{"fp8", "hybrid", "--fp8-format", "hybrid"},
     RecipeKey{"fp8", "e4m3", "--fp8-format", "e4m3"},
-    RecipeKey{"fp8_hybrid", "true", "--fp8-format", "hybrid"},
+    RecipeKey{"fp8_hybrid", "true", "--fp8-format", "hybrid", "fp8"},
+    RecipeKey{"fp8_e4m3", "true", "--fp8-format", "e4m3", "fp8"},
+    RecipeKey{"fp8", "true", "", ""},
     RecipeKey{"peft._target_", "megatron.bridge.peft.lora", "--peft", "lora"},
     RecipeKey{"peft.dim", "", "--lora-rank", ""},
     RecipeKey{"peft.target_modules", "", "--lora-target-modules", ""},
@@ -87,6 +94,7 @@ constexpr std::array nanotron_keys{
     RecipeKey{"parallelism.tp_mode", "", "", ""},
     RecipeKey{"tokens.sequence_length", "", "--seq-length", ""},
     RecipeKey{"tokens.micro_batch_size", "", "--micro-batch-size", ""},
+    RecipeKey{"tokens.batch_accumulation_per_replica", "", "", ""}, // read_recipe.cpp
     RecipeKey{"model.dtype", "bfloat16", "--bf16", on},
     RecipeKey{"model.dtype", "float16", "--fp16", on},
     RecipeKey{"optimizer.zero_stage", "1", "--use-distributed-optimizer", on},
@@ -115,6 +123,7 @@ constexpr std::array trainer_keys{
     RecipeKey{"optimizer", "", "--optim", ""},
     RecipeKey{"stage", "", "", ""},
     RecipeKey{"template", "", "", ""},
+    RecipeKey{"disable_gradient_checkpointing", "true", "--gradient-checkpointing", off},
 };
 
 constexpr std::array dialects{
@@ -131,7 +140,7 @@ constexpr std::array dialects{
     RecipeDialect{"GPT-NeoX", "pipe_parallel_size", "", RecipeWords::megatron, neox_keys, ""},
     RecipeDialect{"GPT-NeoX", "model_parallel_size", "", RecipeWords::megatron, neox_keys, ""},
     RecipeDialect{"LLaMA-Factory", "model_name_or_path", "stage", RecipeWords::trainer,
-                  trainer_keys, ""},
+                  trainer_keys, "--gradient-checkpointing"},
     RecipeDialect{"LLaMA-Factory", "model_class", "model", RecipeWords::trainer, trainer_keys,
                   "--bf16"},
     RecipeDialect{"axolotl", "base_model", "", RecipeWords::trainer, trainer_keys, ""},

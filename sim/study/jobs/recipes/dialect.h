@@ -18,10 +18,11 @@ enum class RecipeWords { megatron, trainer };
 
 // A setting as an argument.
 struct RecipeKey {
-    std::string_view key;      // "trainer.precision", or the last part alone: "num_moe_experts"
-    std::string_view when;     // how its value begins; empty: any
-    std::string_view argument; // empty: it says nothing of a job
-    std::string_view value;    // empty: its own; "-": the argument is a switch
+    std::string_view key;       // "trainer.precision", or the last part alone: "num_moe_experts"
+    std::string_view when;      // how its value begins; empty: any
+    std::string_view argument;  // empty: it says nothing of a job
+    std::string_view value;     // empty: its own; "-": the argument is a switch, "off": not on
+    std::string_view with = {}; // a setting beside it without which it says nothing: "fp8"
 };
 
 struct RecipeDialect {

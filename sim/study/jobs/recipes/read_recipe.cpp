@@ -14,16 +14,44 @@
 namespace trainyard {
 namespace {
 
-bool is_json(std::string_view text)
+// JSON, or a mapping of YAML in braces, as GPT-NeoX writes it: comments, commas before the end.
+bool is_in_braces(std::string_view text)
 {
-    const std::size_t first = text.find_first_not_of(" \t\r\n");
-    return first != std::string_view::npos && text[first] == '{';
+    for (std::size_t at = 0; at < text.size(); ++at)
+        if (text[at] == '#')
+            at = std::min(text.find('\n', at), text.size());
+        else if (std::string_view(" \t\r\n").find(text[at]) == std::string_view::npos)
+            return text[at] == '{';
+    return false;
+}
+
+// A mapping, not a script: its first line that says anything is "key:".
+bool looks_like_yaml(std::string_view text)
+{
+    if (text.find("\n```") != std::string_view::npos)
+        return false; // a page
+    while (!text.empty()) {
+        const std::string_view line = text.substr(0, text.find('\n'));
+        text = line.size() < text.size() ? text.substr(line.size() + 1) : std::string_view();
+        const std::size_t first = line.find_first_not_of(" \t\r");
+        if (first == std::string_view::npos || line[first] == '#' || line.starts_with("---"))
+            continue;
+        std::string_view word = line.substr(first, line.find_first_of(" \t=(\"'$", first) - first);
+        if (word.ends_with('\r'))
+            word.remove_suffix(1);
+        return word.size() > 1 && word.ends_with(':');
+    }
+    return false;
 }
 
 Checked<Json> parsed(std::string_view text, const std::string& file)
 {
-    return is_json(text) ? parse_json(std::string(text), file)
-                         : parse_yaml(std::string(text), file);
+    Checked<Json> json = is_in_braces(text) ? parse_json(std::string(text), file)
+                                            : parse_yaml(std::string(text), file);
+    if (json || !is_in_braces(text))
+        return json;
+    Checked<Json> yaml = parse_yaml(std::string(text), file);
+    return yaml ? std::move(yaml) : std::move(json);
 }
 
 // A whole number of the tree that is at least 1.
@@ -35,6 +63,17 @@ std::optional<std::int64_t> count_at(const Json& root, std::string_view name)
                    value->as_integer() <= most
                ? std::optional(value->as_integer())
                : std::nullopt;
+}
+
+// nanotron's model is a configuration of its own in the tree.
+Json without(const Json& tree, std::string_view name)
+{
+    Json out = Json::object();
+    for (const Json::Member& member : tree.members())
+        if (member.first != name)
+            out[member.first] =
+                member.second.is_object() ? without(member.second, name) : member.second;
+    return out;
 }
 
 // nanotron states the ranks, the passes of each, and its model as Hugging Face's configuration.
@@ -150,7 +189,12 @@ void read_tree(const Json& root, JobContext& context)
     const bool trainer = dialect->words == RecipeWords::trainer;
     if (trainer && read_with_deepspeed(part, *dialect, context))
         return;
-    Arguments arguments = recipe_arguments(part, *dialect, root, context.options.defined);
+    Arguments arguments =
+        recipe_arguments(without(part, "model_config"), *dialect, root, context.options.defined);
+    if (const Argument* const habit = arguments.find(dialect->unsaid);
+        habit != nullptr && habit->line == 0)
+        draft.assume(
+            fmt::format("{}: {}'s default where nothing is said", dialect->unsaid, dialect->name));
     if (trainer) {
         read_trainer_program(arguments, context);
         return;
@@ -164,22 +208,9 @@ void read_tree(const Json& root, JobContext& context)
 
 } // namespace
 
-bool looks_like_yaml(std::string_view text)
+bool is_tree(std::string_view text)
 {
-    if (text.find("\n```") != std::string_view::npos)
-        return false; // a page
-    while (!text.empty()) {
-        const std::string_view line = text.substr(0, text.find('\n'));
-        text = line.size() < text.size() ? text.substr(line.size() + 1) : std::string_view();
-        const std::size_t first = line.find_first_not_of(" \t\r");
-        if (first == std::string_view::npos || line[first] == '#' || line.starts_with("---"))
-            continue;
-        std::string_view word = line.substr(first, line.find_first_of(" \t=(\"'$", first) - first);
-        if (word.ends_with('\r'))
-            word.remove_suffix(1);
-        return word.size() > 1 && word.ends_with(':');
-    }
-    return false;
+    return is_in_braces(text) || looks_like_yaml(text);
 }
 
 bool is_other_tree(std::string_view text)
@@ -193,7 +224,7 @@ bool is_other_tree(std::string_view text)
 
 std::optional<JobKind> recognise_recipe(std::string_view text)
 {
-    if (text.size() > longest_script || (!is_json(text) && !looks_like_yaml(text)))
+    if (text.size() > longest_script || !is_tree(text))
         return std::nullopt;
     const Checked<Json> root = parsed(text, "");
     const RecipeDialect* const dialect = root && root->is_object() ? dialect_of(*root) : nullptr;

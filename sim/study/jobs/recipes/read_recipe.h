@@ -7,8 +7,8 @@
 
 namespace trainyard {
 
-// A mapping, not a script: its first line that says anything is "key:".
-bool looks_like_yaml(std::string_view text);
+// Settings in YAML or JSON, not a script: what comes first, but for comments, is "key:" or a brace.
+bool is_tree(std::string_view text);
 
 // Settings in YAML of no framework known here: whatever commands their texts quote, they are no
 // job. What asks a cluster for containers is, though.

@@ -21,8 +21,9 @@ public:
     Arguments take(const Json& part)
     {
         collect(part, "");
+        const bool other = dialect_.unsaid == "--bf16" && out_.contains("--fp16");
         if (!dialect_.unsaid.empty() && !denied_.contains(dialect_.unsaid) &&
-            !out_.contains("--bf16") && !out_.contains("--fp16"))
+            !out_.contains(dialect_.unsaid) && !other)
             out_.add({std::string(dialect_.unsaid), {}, 0});
         return std::move(out_);
     }
@@ -44,11 +45,15 @@ private:
         const std::string said =
             value.is_array() ? std::string() : filled(text_of(value), siblings);
         const RecipeKey* const key = key_of(dialect_, name, said);
-        if (key != nullptr && key->argument.empty())
+        if (key != nullptr && (key->argument.empty() || !goes_with(*key, siblings)))
             return;
         Argument argument;
         argument.line = value.line();
         argument.name = key != nullptr ? std::string(key->argument) : as_argument(name);
+        if (key != nullptr && key->value == "off") {
+            denied_.insert(argument.name);
+            return;
+        }
         if (key != nullptr && !key->value.empty()) {
             if (key->value != "-")
                 argument.values.emplace_back(key->value);
@@ -70,6 +75,12 @@ private:
             return;
         known->second = depth;
         out_.add(std::move(argument));
+    }
+
+    static bool goes_with(const RecipeKey& key, const Json& siblings)
+    {
+        const Json* const other = key.with.empty() ? nullptr : setting_at(siblings, key.with);
+        return key.with.empty() || (other != nullptr && other->is_bool() && other->as_bool());
     }
 
     // Tests of Megatron-LM put their values into a command line: "2 2" and "[attn mlp]" are two.

@@ -123,9 +123,22 @@ private:
             training_.precision = Precision::fp32;
             draft_.assume("fp32: neither fp16 nor bf16 is enabled");
         }
+        gradient_format();
+    }
+
+    // Summed in one format, kept in another: the wider is what both take room and time for.
+    void gradient_format()
+    {
+        constexpr std::string_view accumulated = "data_types.grad_accum_dtype";
+        const auto kept = settings_.text(std::string(accumulated), draft_);
+        const auto wide = [](std::string_view format) {
+            return format == "fp32" || format == "torch.float32";
+        };
         if (const auto type = settings_.text("communication_data_type", draft_))
             take("communication_data_type", training_.fp32_gradients,
-                 *type == "fp32" || *type == "torch.float32", "training.fp32_gradients");
+                 wide(*type) || (kept && wide(*kept)), "training.fp32_gradients");
+        else if (kept)
+            take(accumulated, training_.fp32_gradients, wide(*kept), "training.fp32_gradients");
         else {
             training_.fp32_gradients = false;
             draft_.assume("gradients reduced in the format of the parameters");

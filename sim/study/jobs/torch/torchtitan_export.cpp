@@ -77,7 +77,9 @@ std::string parallelism_section(const Job& job)
 {
     const Strategy& strategy = job.strategy;
     Section out("parallelism");
-    const bool sharded = strategy.zero == 3;
+    // torchtitan shards all or nothing: with what is gathered once and kept, what ZeRO-1 and 2 hold
+    // is nearest.
+    const bool sharded = strategy.zero > 0;
     const int shards = !sharded               ? 1
                        : strategy.shard_group ? std::max(1, *strategy.shard_group / strategy.cp)
                                               : job.dp();
@@ -85,7 +87,7 @@ std::string parallelism_section(const Job& job)
     out.add("data_parallel_shard_degree", Json(shards));
     if (sharded)
         out.add("fsdp_reshard_after_forward",
-                Json(*strategy.reshard_after_forward ? "always" : "never"));
+                Json(strategy.zero == 3 && *strategy.reshard_after_forward ? "always" : "never"));
     out.add("tensor_parallel_degree", Json(strategy.tp));
     if (strategy.tp > 1) {
         out.add("enable_async_tensor_parallel", Json(*strategy.overlap.tp));

@@ -32,6 +32,7 @@ public:
         sharding();
         parallel_sizes();
         recompute();
+        attention();
         lengths();
         batches();
         optimizer();
@@ -167,6 +168,31 @@ private:
         if (values_.on("--gradient-checkpointing"))
             take("--gradient-checkpointing", training_.recompute, Recompute::full,
                  "training.recompute");
+    }
+
+    // Hugging Face's word for it, LLaMA-Factory's, and switches of scripts and axolotl.
+    void attention()
+    {
+        std::optional<AttentionKernel>& kernel = draft_.scenario.software.attention;
+        constexpr std::string_view place = "software.attention";
+        for (const std::string_view name :
+             {"--attn-implementation", "--attention-implementation", "--flash-attn"})
+        {
+            const std::string said = values_.text(name);
+            if (said.starts_with("flash_attention") || said.starts_with("fa"))
+                take(name, kernel, AttentionKernel::flash2, place);
+            else if (said == "sdpa" || said == "auto")
+                take(name, kernel, AttentionKernel::sdpa, place);
+            else if (said == "eager" || said == "disabled")
+                take(name, kernel, AttentionKernel::unfused, place);
+        }
+        for (const std::string_view name :
+             {"--flash-attn", "--flash-attention", "--use-flash-attn", "--use-flash-attention",
+              "--use-flash-attention-2", "--use-flash-attn-2"})
+            if (!kernel && values_.on(name))
+                take(name, kernel, AttentionKernel::flash2, place);
+        if (!kernel && values_.on("--sdp-attention"))
+            take("--sdp-attention", kernel, AttentionKernel::sdpa, place);
     }
 
     void lengths()

@@ -64,6 +64,21 @@ TEST_CASE("DeepSpeed's buckets are elements: bytes follow from the format of the
     CHECK(strategy(2, "").zero == 2);
 }
 
+TEST_CASE("DeepSpeed's gradients are in the wider of the formats they are kept and summed in")
+{
+    const auto wide = [](const std::string& more) {
+        return config(R"({"train_batch_size": 8, "bf16": {"enabled": true},)" + more +
+                      R"("zero_optimization": {"stage": 1}})")
+            .job.training.fp32_gradients;
+    };
+    CHECK(wide("") == false);
+    CHECK(wide(R"("data_types": {"grad_accum_dtype": "fp32"},)") == true);
+    CHECK(wide(R"("data_types": {"grad_accum_dtype": "bf16"},)") == false);
+    CHECK(
+        wide(R"("data_types": {"grad_accum_dtype": "fp32"}, "communication_data_type": "bf16",)") ==
+        true);
+}
+
 TEST_CASE("DeepSpeed's shard groups and offload are taken over")
 {
     const Strategy strategy = config(R"({"train_batch_size": 8, "bf16": {"enabled": true},

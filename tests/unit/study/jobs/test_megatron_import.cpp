@@ -130,6 +130,22 @@ TEST_CASE("defaults of Megatron-LM are filled in and told")
     CHECK(says(job.notes.assumed, "GPT-2's"));
 }
 
+TEST_CASE("a precision-aware optimizer says in which format it keeps gradients")
+{
+    const auto wide = [](const std::string& more) {
+        return imported(JobKind::megatron,
+                        "python pretrain_gpt.py --num-layers 4 --hidden-size 4096 "
+                        "--num-attention-heads 32 --seq-length 1024 --max-position-embeddings 1024 "
+                        "--micro-batch-size 2 --bf16 --use-distributed-optimizer " +
+                            more,
+                        on_h100(1))
+            .job.training.fp32_gradients;
+    };
+    CHECK(wide("") == true);
+    CHECK(wide("--use-precision-aware-optimizer --main-grads-dtype bf16") == false);
+    CHECK(wide("--use-precision-aware-optimizer --main-grads-dtype fp32") == true);
+}
+
 TEST_CASE("experts are cut over tensor-parallel ranks unless an argument says otherwise")
 {
     const std::string experts = "--num-experts 8 --moe-router-topk 2 --expert-model-parallel-size ";

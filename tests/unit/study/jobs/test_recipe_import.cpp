@@ -164,6 +164,87 @@ TEST_CASE("GPT-NeoX writes Megatron-LM's sizes and DeepSpeed's batches")
     CHECK(model_of(job).position == PositionKind::rotary);
 }
 
+TEST_CASE("GPT-NeoX's mapping in braces has comments, and passes make its batch")
+{
+    const ImportedJob job = as_recognised(R"(# A model of 24 layers
+{
+   # sizes
+   "pipe-parallel-size": 1,
+   "model-parallel-size": 2, # of a node
+   "num-layers": 24, "hidden-size": 2048, "num-attention-heads": 16, "seq-length": 2048,
+   "max-position-embeddings": 2048, "pos-emb": "rotary", "no-weight-tying": True,
+   "train_micro_batch_size_per_gpu": 4,
+   "gradient_accumulation_steps": 32,
+   "fp16": {"enabled": True},
+})");
+    CHECK(job.job.strategy.tp == 2);
+    CHECK(job.job.training.micro_batch == 4);
+    CHECK(job.job.training.global_batch == 4 * 32 * job.job.dp());
+    CHECK(job.job.training.precision == Precision::fp16);
+    CHECK_FALSE(says(job.notes.ignored, "accumulation"));
+}
+
+TEST_CASE("NeMo's kind of fp8 counts where fp8 is on, and its optimizer is distributed")
+{
+    const auto with = [](const char* fp8) {
+        return as_recognised(fmt::format(R"(trainer:
+  devices: 8
+  num_nodes: 1
+  precision: bf16
+model:
+  micro_batch_size: 1
+  global_batch_size: 64
+  tensor_model_parallel_size: 2
+  pipeline_model_parallel_size: 1
+  encoder_seq_length: 2048
+  max_position_embeddings: 2048
+  num_layers: 24
+  hidden_size: 2048
+  num_attention_heads: 16
+  ub_tp_comm_overlap: True
+  fp8: {}
+  fp8_e4m3: False
+  fp8_hybrid: True
+  optim:
+    name: distributed_fused_adam
+    overlap_grad_sync: True
+    overlap_param_sync: True
+)",
+                                         fp8));
+    };
+    const ImportedJob off = with("False");
+    CHECK(off.job.training.precision == Precision::bf16);
+    CHECK(off.job.strategy.zero == 1);
+    CHECK(off.job.strategy.overlap.dp);
+    CHECK(off.job.strategy.overlap.tp);
+    CHECK(with("True").job.training.precision == Precision::fp8);
+}
+
+TEST_CASE("attention and recompute of a Trainer are as its recipe or its framework says")
+{
+    const auto with = [](const std::string& framework, const std::string& more) {
+        return as_recognised(framework + "bf16: true\nper_device_train_batch_size: 1\n" + more);
+    };
+    const std::string factory = "model_name_or_path: meta-llama/Meta-Llama-3-8B\nstage: sft\n";
+    const std::string axolotl = "base_model: NousResearch/Llama-2-7b-hf\nsequence_len: 4096\n";
+    const ImportedJob usual = with(factory, "");
+    CHECK(usual.job.training.recompute == Recompute::full);
+    CHECK(says(usual.notes.assumed, "LLaMA-Factory's default"));
+    CHECK(with(factory, "disable_gradient_checkpointing: true\n").job.training.recompute ==
+          Recompute::none);
+    CHECK(with(axolotl, "").job.training.recompute == Recompute::none);
+    const auto attention = [&](const std::string& framework, const std::string& more) {
+        return with(framework, more).scenario.scenario.software.attention;
+    };
+    CHECK(attention(axolotl, "flash_attention: true\n") == AttentionKernel::flash2);
+    CHECK(attention(axolotl, "flash_attention: false\n") == std::nullopt);
+    CHECK(attention(axolotl, "attn_implementation: eager\n") == AttentionKernel::unfused);
+    CHECK(attention(axolotl, "attn_implementation: flash_attention_2\n") ==
+          AttentionKernel::flash2);
+    CHECK(attention(factory, "flash_attn: fa2\n") == AttentionKernel::flash2);
+    CHECK(attention(factory, "flash_attn: sdpa\n") == AttentionKernel::sdpa);
+}
+
 TEST_CASE("a mapping that is no recipe is refused with those that are")
 {
     CHECK(!recognise_job("name: x\nother: 3\n"));

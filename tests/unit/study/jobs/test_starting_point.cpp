@@ -136,7 +136,7 @@ TEST_CASE("a starting point says why, and what it was chosen from")
     const std::string all =
         std::accumulate(point.reasons.begin(), point.reasons.end(), std::string());
     says(all, "were simulated");
-    says(all, "it fits");
+    says(all, "it probably fits");
 }
 
 TEST_CASE("a model that no division makes fit is refused with what is missing")
