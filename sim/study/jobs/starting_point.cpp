@@ -29,9 +29,12 @@ struct StartFramework {
     std::string name;
     const char* described;
     int zero;
+    const char* gradients = ""; // in which format they are summed, where that is a choice
 };
 const std::array frameworks{
-    StartFramework{"megatron-core", "Megatron-Core with its distributed optimizer", 1},
+    StartFramework{"megatron-core", "Megatron-Core with its distributed optimizer", 1,
+                   "gradients in 16 bit, as in NVIDIA's recipes; true for fp32, Megatron-LM's own "
+                   "default"},
     StartFramework{"torch-fsdp", "FSDP", 3}, StartFramework{"torch-ddp", "DDP", 0}};
 
 struct Start {
@@ -202,6 +205,9 @@ std::vector<std::string> reasons_for(const Found& found)
                         training.recompute_layers
                             ? fmt::format(" of {} layers a stage", *training.recompute_layers)
                             : ""));
+    if (const std::string_view gradients = start.framework->gradients;
+        !gradients.empty() && !training.fp32_gradients && training.precision != Precision::fp32)
+        out.push_back(fmt::format("training.fp32_gradients false: {}", gradients));
     out.push_back(
         fmt::format("training.micro_batch {}: quickest of those that fit", training.micro_batch));
     out.push_back(fmt::format("it {}: {} of {} on the fullest device",
