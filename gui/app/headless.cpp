@@ -54,7 +54,8 @@ void prepare(MainWindow& window, const HeadlessOptions& options)
         const bool exported = !options.export_dir.empty();
         if (exported)
             panel->set_in_sight(true);
-        if (exported || panel->key().toStdString() == options.view)
+        const std::string key = panel->key().toStdString();
+        if (exported || options.view == key || options.view.starts_with(key + "-"))
             panel->prepare_picture();
     }
     settle(window);

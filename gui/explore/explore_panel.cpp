@@ -51,7 +51,8 @@ void ExplorePanel::set_ranges(std::vector<AxisRange> ranges)
 
 bool ExplorePanel::busy() const
 {
-    return job_.running() || finding_facts() || file_task_.busy() || compare_->busy();
+    return job_.running() || finding_facts() || file_task_.busy() || compare_->busy() ||
+           importance_->busy() || parallel_->busy();
 }
 
 void ExplorePanel::cancel()

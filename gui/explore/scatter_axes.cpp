@@ -10,10 +10,8 @@ namespace trainyard::gui {
 
 void ScatterChart::label_axis(QCPAxis& axis, const Metric& metric, bool logarithmic)
 {
-    const bool upright = axis.orientation() == Qt::Vertical;
-    const QString better = metric.better == Better::lower ? (upright ? tr("↓") : tr("←"))
-                                                          : (upright ? tr("↑") : tr("→"));
-    // An arrow points to where it is better.
+    // An arrow points to where it is better. The label of an upright axis is turned with it.
+    const QString better = metric.better == Better::lower ? tr("←") : tr("→");
     axis.setLabel(metric.better == Better::neither
                       ? metric.label()
                       : QStringLiteral("%1  %2").arg(metric.label(), better));

@@ -284,8 +284,12 @@ void ScatterChart::fit()
 
 void ScatterChart::draw_front()
 {
+    ParetoFront shown = front_; // with the open scenario, also where it is beside the grid
+    const bool beside = here_ == PointStore::guest && store_.has(*here_);
+    if (const auto at = beside ? coordinates_of(*here_) : std::nullopt)
+        shown.add({at->x(), at->y(), *here_});
     front_line_->data()->clear();
-    for (const FrontPoint& one : front_.points())
+    for (const FrontPoint& one : shown.points())
         front_line_->addData(one.x, one.y);
     replot(rpQueuedReplot);
 }

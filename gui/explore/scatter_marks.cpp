@@ -70,7 +70,7 @@ void ScatterChart::draw_here()
             here_name_->setVisible(can_be); // in the strip there is no room
         }
     }
-    replot(rpQueuedReplot);
+    draw_front();
 }
 
 void ScatterChart::set_pinned(const std::vector<std::uint32_t>& points)

@@ -304,7 +304,7 @@ void RecordedPanel::fill_headline()
     QStringList head;
     for (const std::string& line : recorded_head_lines(view->run))
         head << text_of(line);
-    head_->set_text(head.join(QStringLiteral(". ")));
+    head_->set_text(head.join(QStringLiteral("; ")));
     if (!view->timeline)
         say(tr("An execution trace does not say when its operations ran: the tables tell what "
                "there is to do. One of torch.profiler or Nsight Systems has a timeline."));

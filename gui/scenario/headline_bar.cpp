@@ -65,7 +65,7 @@ QLabel* chip_label(const StatusChip& chip, const QPalette& palette)
 HeadlineBar::HeadlineBar(Workspace& workspace, QWidget* parent)
     : QFrame(parent),
       workspace_(workspace),
-      title_(sized(new QLabel, 1.05, true)),
+      title_(sized(new ElidedLabel, 1.05, true)),
       settings_(sized(new ElidedLabel, 0.95, false)),
       chips_(new QHBoxLayout),
       state_(sized(new QLabel, 0.9, false)),
@@ -113,6 +113,7 @@ void HeadlineBar::make_title(QBoxLayout& column)
 {
     auto* const row = new QHBoxLayout;
     row->setSpacing(10);
+    title_->setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Preferred);
     settings_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     row->addWidget(title_);
     row->addWidget(settings_, 1);
@@ -157,7 +158,7 @@ void HeadlineBar::show_title()
 {
     const SignColours colours = sign_colours(palette());
     const RunView* const run = workspace_.run().get();
-    title_->setText(run != nullptr ? text_of(job_title(*run->outcome)) : QString());
+    title_->set_text(run != nullptr ? text_of(job_title(*run->outcome)) : QString());
     settings_->set_text(run != nullptr ? text_of(job_settings(*run->outcome)) : QString());
     colour_text(title_, is_current() ? palette().color(QPalette::WindowText) : colours.quiet);
     colour_text(settings_, colours.quiet);

@@ -47,7 +47,7 @@ private:
     void fit_state();
 
     Workspace& workspace_;
-    QLabel* title_;
+    ElidedLabel* title_;
     ElidedLabel* settings_;
     QBoxLayout* chips_;
     std::vector<StatusChip> shown_chips_;

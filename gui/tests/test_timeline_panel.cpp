@@ -36,7 +36,20 @@ private slots:
     void otherViewsSelectToo();
     void everyPictureHasItsSize();
     void anEmptyTimelineSaysWhatIsMissing();
+    void aPointerMayLeaveAnEmptyTimeline();
 };
+
+// As when a layout is restored below the pointer.
+void TestTimelinePanel::aPointerMayLeaveAnEmptyTimeline()
+{
+    ViewState none;
+    TimelineCanvas empty(none);
+    empty.resize(400, 300);
+    QEvent leave(QEvent::Leave);
+    QCoreApplication::sendEvent(empty.viewport(), &leave);
+    QTest::mouseMove(empty.viewport(), QPoint(50, 50));
+    QCoreApplication::sendEvent(empty.viewport(), &leave);
+}
 
 void TestTimelinePanel::aRunIsShownWhole()
 {

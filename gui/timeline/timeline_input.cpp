@@ -154,8 +154,11 @@ void TimelineCanvas::point_at(const QPoint& position)
         viewport()->update(at.counters);
 }
 
+// Also where a layout is restored below the pointer, before there is a run.
 void TimelineCanvas::leave()
 {
+    if (scene_.model == nullptr)
+        return;
     hover({-1, -1});
     point_at({-1, -1});
 }

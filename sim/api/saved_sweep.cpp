@@ -11,6 +11,7 @@
 #include <cmath>
 #include <fstream>
 #include <limits>
+#include <utility>
 
 namespace trainyard {
 
@@ -133,8 +134,11 @@ std::optional<SweepGrid> GridOfValues::grid()
             const double value = std::strtod(text.c_str(), &end);
             return end != text.c_str() && *end == '\0' ? value : nan;
         };
-        if (std::ranges::none_of(values, [&](const auto& one) { return std::isnan(number(one)); }))
-            std::ranges::stable_sort(values, {}, number);
+        // Numbers in their order, words behind them as they came.
+        std::ranges::stable_sort(values, {}, [&](const std::string& text) {
+            const double value = number(text);
+            return std::pair(std::isnan(value), std::isnan(value) ? 0.0 : value);
+        });
         for (std::size_t place = 0; place < values.size(); ++place)
             places_[axis][values[place]] = place;
         if (values.empty() || points > std::numeric_limits<std::size_t>::max() / values.size() / 2)

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
 #include <numeric>
 
@@ -82,10 +83,12 @@ public:
         return size;
     }
 
+    std::int64_t stages() const { return std::int64_t{strategy_.pp} * strategy_.vpp; }
+
     // The layers of each stage, as --set takes them: "null" where they are even, or cannot be.
     std::string stage_layers() const
     {
-        const std::int64_t stages = std::int64_t{strategy_.pp} * strategy_.vpp;
+        const std::int64_t stages = this->stages();
         if (stages < 2 || stages > facts_.layers || facts_.layers % stages == 0)
             return "null";
         return list_text(
@@ -206,8 +209,10 @@ Checked<ScenarioFile> let_follow(const ScenarioFile& base, std::span<const Follo
     std::vector<Override> changes;
     for (const FollowingField& field : fields) {
         changes.push_back(field.freed);
-        if (field.freed.field == layers_field)
-            grid.layers = LayerRule::spread;
+        if (field.freed.field != layers_field)
+            continue;
+        grid.layers = LayerRule::spread;
+        grid.own_layers = base.scenario.strategy.stage_layers;
     }
     return scenario_from(base.json, base.file, changes);
 }
@@ -250,8 +255,10 @@ Checked<SettledPoint> PointSettler::at(std::size_t index)
     if (Problems problems = decide_sizes(changes, sizes); !problems.empty())
         return tl::unexpected(std::move(problems));
     SettledPoint out;
+    const bool own = sizes.stages() == std::ssize(grid_.own_layers);
     if (grid_.layers == LayerRule::spread)
-        if (std::string layers = sizes.stage_layers(); layers != "null")
+        if (std::string layers = own ? list_text(grid_.own_layers) : sizes.stage_layers();
+            layers != "null")
             out.beside.push_back({std::string(layers_field), std::move(layers)});
     if (grid_.batch == BatchRule::nearest)
         out.moved = moved_batch(file->scenario.training, sizes);

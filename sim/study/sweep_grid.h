@@ -42,6 +42,7 @@ struct SweepGrid {
     std::vector<SweepAxis> axes;
     BatchRule batch = BatchRule::as_asked;
     LayerRule layers = LayerRule::as_given;
+    std::vector<int> own_layers = {}; // of the scenario's stages: spread leaves as many stages so
 
     std::size_t points() const; // 1 without axes
     // The values at point `index`, by axis, as the axes have them; the last axis is the fastest.

@@ -77,13 +77,24 @@ TEST_CASE("sizes that the scenario fixed follow those that are swept")
     CHECK(replicas(grid_of({"strategy.tp=1,2", "strategy.dp=4"})) == Replicas{4, 4});
 }
 
+TEST_CASE("a scenario's own sizes are a point of its sweep as they are")
+{
+    // 126 layers over 16 stages of 8 virtual ones: two of them have none.
+    const ScenarioFile base = shipped("llama3-405b-h100-16k.json");
+    const std::vector<Scenario> points =
+        settled(base, grid_of({"strategy.vpp=4,8", "strategy.pp=16"}));
+    REQUIRE(points.size() == 2);
+    CHECK(points[0].strategy.stage_layers != base.scenario.strategy.stage_layers);
+    CHECK(points[1].strategy.stage_layers == base.scenario.strategy.stage_layers);
+}
+
 TEST_CASE("layers of each stage hold for one number of stages, and follow where that is swept")
 {
     const ScenarioFile base =
         shipped("llama2-7b-tp2-pp2-dp2.json", {{"strategy.stage_layers", "[15,17]"}});
     const std::vector<Scenario> points = settled(base, grid_of({"strategy.pp=2,3,4,40"}));
     REQUIRE(points.size() == 4);
-    CHECK(points[0].strategy.stage_layers.empty()); // 32 layers: 16 each
+    CHECK(points[0].strategy.stage_layers == std::vector<int>{15, 17}); // its own stages
     CHECK(points[1].strategy.stage_layers == std::vector<int>{11, 11, 10});
     CHECK(points[2].strategy.stage_layers.empty());
     CHECK(points[3].strategy.stage_layers.empty()); // refused: more stages than layers
