@@ -43,6 +43,13 @@ TEST_CASE("an icicle's parts fill what they are in, and the whole is a step")
         }
         const auto stages = std::ranges::count(parts, IcicleLevel::stage, &IciclePart::level);
         CHECK(stages == (of == IcicleOf::critical ? 1 : 2));
+        const auto named = [&](std::string_view name) {
+            return std::ranges::count(parts, name, &IciclePart::name) > 0;
+        };
+        CHECK(named("layer 1") == named("embedding")); // of the first stage
+        if (of == IcicleOf::mean)
+            CHECK((named("embedding") && named("head")));
+        CHECK_FALSE(named("layer 0"));
     }
 }
 

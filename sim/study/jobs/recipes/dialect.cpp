@@ -50,7 +50,7 @@ constexpr std::array core_keys{
     RecipeKey{"fp8", "e4m3", "--fp8-format", "e4m3"},
     RecipeKey{"fp8_hybrid", "true", "--fp8-format", "hybrid", "fp8"},
     RecipeKey{"fp8_e4m3", "true", "--fp8-format", "e4m3", "fp8"},
-    RecipeKey{"fp8", "true", "", ""},
+    RecipeKey{"fp8", "true", "--fp8-format", "hybrid"},
     RecipeKey{"peft._target_", "megatron.bridge.peft.lora", "--peft", "lora"},
     RecipeKey{"peft.dim", "", "--lora-rank", ""},
     RecipeKey{"peft.target_modules", "", "--lora-target-modules", ""},

@@ -189,8 +189,9 @@ void read_tree(const Json& root, JobContext& context)
     const bool trainer = dialect->words == RecipeWords::trainer;
     if (trainer && read_with_deepspeed(part, *dialect, context))
         return;
-    Arguments arguments =
-        recipe_arguments(without(part, "model_config"), *dialect, root, context.options.defined);
+    const bool nanotron = dialect->name == "nanotron";
+    Arguments arguments = recipe_arguments(nanotron ? without(part, "model_config") : part,
+                                           *dialect, root, context.options.defined);
     if (const Argument* const habit = arguments.find(dialect->unsaid);
         habit != nullptr && habit->line == 0)
         draft.assume(
@@ -201,7 +202,7 @@ void read_tree(const Json& root, JobContext& context)
     }
     take_size("--num-nodes", draft.size.nodes, arguments, draft);
     take_size("--gpus-per-node", draft.size.gpus_per_node, arguments, draft);
-    if (dialect->name == "nanotron")
+    if (nanotron)
         read_nanotron(root, arguments, context);
     read_megatron(arguments, "", context);
 }

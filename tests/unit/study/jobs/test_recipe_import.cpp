@@ -82,6 +82,8 @@ tokens:
     CHECK(job.job.training.global_batch == 64); // 8 x 4 x 2
     CHECK(model_of(job).layers == 22);
     CHECK(model_of(job).kv_heads == 4);
+    CHECK_FALSE(says(job.notes.ignored, "hidden-size"));
+    CHECK_FALSE(says(job.notes.ignored, "batch-accumulation"));
 }
 
 TEST_CASE("NeMo's and Megatron-Bridge's words become Megatron-LM's")
@@ -215,8 +217,8 @@ model:
     const ImportedJob off = with("False");
     CHECK(off.job.training.precision == Precision::bf16);
     CHECK(off.job.strategy.zero == 1);
-    CHECK(off.job.strategy.overlap.dp);
-    CHECK(off.job.strategy.overlap.tp);
+    CHECK(off.job.strategy.overlap.dp == true);
+    CHECK(off.job.strategy.overlap.tp == true);
     CHECK(with("True").job.training.precision == Precision::fp8);
 }
 

@@ -69,6 +69,14 @@ TEST_CASE("what fits into one GPU starts with replicas")
     CHECK(*strategy.dp == 8);
 }
 
+TEST_CASE("a batch over an odd number of nodes leaves replicas shares that make micro-batches")
+{
+    // 2,048 sequences are 36.6 for each of 56 GPUs: 37 would be a prime number.
+    const Training training = started({"bert-large", "h100", 7}).scenario.training;
+    CHECK(training.global_batch == 2240);
+    CHECK(training.micro_batch > 1);
+}
+
 TEST_CASE("a model whose states exceed a node starts with TP inside it, PP and DP")
 {
     // 69e9 x 16 bytes = 1.1 TB: more than 8 x 80 GB
