@@ -1,5 +1,7 @@
 #include "tests/unit/study/jobs/importing.h"
 
+#include <fmt/core.h>
+
 using namespace trainyard;
 using namespace trainyard::testing;
 
