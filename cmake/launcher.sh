@@ -68,12 +68,13 @@ END
 }
 
 # make_python_environment FOLDER: an environment in FOLDER/venv with what binding to Python takes, at
-# once, and with what its tests need, in the background (wait_for_python_environment). Never fatal:
-# without it CMake skips the Python package.
+# once, and with what its tests and the documentation's need, in the background
+# (wait_for_python_environment). Never fatal: without it CMake skips the Python package.
 python_installing=
 make_python_environment() {
     local environment=$1/venv log=$1/venv.log pip
     local tests_need="numpy pandas matplotlib mypy nbformat nbclient ipykernel"
+    tests_need+=" $(tr '\n' ' ' <"$root/docs/requirements.txt")"
     pip=("$environment/bin/python" -m pip install --quiet --disable-pip-version-check --retries 1
         --timeout 20)
     if [ -n "${TRAINYARD_NO_INSTALL:-}" ] || ! python_suffices ||
@@ -97,7 +98,7 @@ make_python_environment() {
 wait_for_python_environment() {
     [ -n "$python_installing" ] || return 0
     wait "$python_installing" ||
-        say "NumPy, pandas, matplotlib, mypy or Jupyter could not be installed: tests that need them are skipped"
+        say "NumPy, pandas, matplotlib, mypy, Jupyter or MkDocs could not be installed: tests that need them are skipped"
 }
 
 # missing_packages TARGET: prints the entries of its packages that this machine lacks.

@@ -21,9 +21,10 @@ same() { [ "$1" = "$2" ] || { printf '  got: %s\n  not: %s\n' "$1" "$2"; return 
 # shellcheck disable=SC2317 # called by check
 contains() { [[ $1 == *"$2"* ]] || { printf '  got: %s\n  without: %s\n' "$1" "$2"; return 1; }; }
 
-mkdir -p "$tree/sim" "$tree/gui" "$tree/calibrate/"{fit,import,measure,backends,program} "$tree/cmake" "$scratch/bin" "$scratch/caller"
+mkdir -p "$tree/sim" "$tree/gui" "$tree/calibrate/"{fit,import,measure,backends,program} "$tree/cmake" "$tree/docs" "$scratch/bin" "$scratch/caller"
 cp "$source_tree/trainyard" "$source_tree/run-tests" "$tree"
 cp "$source_tree/cmake/launcher.sh" "$tree/cmake"
+cp "$source_tree/docs/requirements.txt" "$tree/docs"
 touch "$tree/CMakeLists.txt" "$tree/CMakePresets.json"
 
 cat >"$scratch/bin/cmake" <<'FAKE'
