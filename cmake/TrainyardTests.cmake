@@ -99,4 +99,8 @@ function(trainyard_test name)
 endfunction()
 
 enable_testing()
+# The longest to compile come first: what is short fills both cores at the end.
+if(TARGET trainyard_gui)
+    add_subdirectory(gui/tests)
+endif()
 add_subdirectory(tests)
