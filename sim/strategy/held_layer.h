@@ -24,8 +24,4 @@ struct HeldLayer {
 // Do head and look-up share a matrix from different devices?
 bool ties_across_devices(const Job& job);
 
-// By virtual stage, as `cut_into_stages`. A last stage that shares the embedding's matrix with
-// another device (tied logits, prediction layers) holds a copy of it.
-std::vector<std::vector<HeldLayer>> held_layers(const Job& job);
-
 } // namespace trainyard

@@ -169,16 +169,12 @@ Bytes StageMemory::allocated() const
 MemoryEstimate estimate_least(const Job& job, const DeviceMemory& device)
 {
     const StagePlacement placement = placement_of(job);
-    const std::vector<std::vector<HeldLayer>> held = held_layers(job);
-    const std::vector<std::int64_t> kept = kept_activations(job);
+    const JobWork work = job_work(job);
+    const std::vector<std::int64_t> kept = kept_activations(job, work);
     MemoryEstimate estimate;
     estimate.capacity = device.capacity;
     for (int stage = 0; stage < placement.devices; ++stage) {
-        std::vector<HeldLayer> layers;
-        for (const VirtualStage& chunk : chunks_of(placement, stage))
-            std::ranges::copy(held[static_cast<std::size_t>(chunk.number)],
-                              std::back_inserter(layers));
-        const ModelStates states = model_states(job, layers);
+        const ModelStates states = model_states(job, held_layers(work, placement, stage));
         StageMemory memory;
         memory.kinds = {{std::string(to_name(MemoryKind::parameters)), states.parameters},
                         {std::string(to_name(MemoryKind::gradients)), states.gradients},

@@ -313,9 +313,12 @@ Checked<Outcome> Session::simulate(const ScenarioFile& file, const SimulateReque
         own = own_evidence(*mark, job_class(scenario, out.job));
     const JobTraits traits =
         traits_of(scenario, parts->job, parts->model_hash, parts->cost->profile());
-    out.step_time = predict_step_time(
-        to_seconds(out.result->step_time),
-        {.traits = traits, .grade = parts->grade, .constants = parts->product_doubt, .own = own});
+    out.step_time =
+        predict_step_time(to_seconds(out.result->step_time),
+                          {.traits = traits,
+                           .grade = grade_of(*parts->cost, parts->job, *parts->topology),
+                           .constants = product_doubt_of(*parts->cost, parts->job),
+                           .own = own});
     out.peak_memory = predict_peak(out.memory.peak(), traits);
     out.input_hash =
         hash_key(bound->key, content_hash(to_text(without_fidelity(file.json), JsonStyle::compact)),

@@ -200,8 +200,6 @@ Checked<Parts> build_job_parts(const ScenarioFile& file, StageMemos& memos)
     if (has_errors(problems))
         return refused();
     parts.job_hash = hash_of(parts.job, parts.model_hash);
-    parts.grade = grade_of(*parts.cost, parts.job, *parts.topology);
-    parts.product_doubt = product_doubt_of(*parts.cost, parts.job);
     locate(problems, file);
     parts.warnings = std::move(problems);
     return parts;

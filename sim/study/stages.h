@@ -27,9 +27,7 @@ struct Parts {
     std::shared_ptr<const CostModel> cost;
     std::shared_ptr<const Plan> plan;
     Job job;
-    FidelityChoice network;        // with the plan
-    Grade grade = Grade::measured; // the worst of the constants that matter
-    double product_doubt = 0;      // as product_doubt_of has it
+    FidelityChoice network; // with the plan
     std::uint64_t topology_hash = 0;
     std::uint64_t model_hash = 0;
     std::uint64_t cost_hash = 0;

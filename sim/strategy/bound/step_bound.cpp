@@ -96,12 +96,8 @@ StageFamily::StageFamily(Job job, const Topology& topology, const CostModel& cos
       chunks_(job_.strategy.vpp),
       meets_(!*job_.strategy.pipeline.norm_in_turn)
 {
-    const std::vector<std::vector<HeldLayer>> held = held_layers(job_);
     for (int d = 0; d < placement_.devices; ++d) {
-        std::vector<HeldLayer> layers;
-        for (const VirtualStage& chunk : chunks_of(placement_, d))
-            std::ranges::copy(held[to_size(chunk.number)], std::back_inserter(layers));
-        const ModelStates states = model_states(job_, layers);
+        const ModelStates states = model_states(job_, held_layers(work_, placement_, d));
         held_.push_back(states.parameters + states.gradients + states.optimizer + device.context);
     }
     add_boundaries();

@@ -142,12 +142,19 @@ Tensor ExchangeWriter::tensor_of(const Message& message, Direction direction) co
             .length_power = 1};
 }
 
-TensorChanges ExchangeWriter::taken_over(std::size_t pass) const
+const TensorChanges& ExchangeWriter::taken_over(std::size_t pass)
 {
+    static const TensorChanges nothing;
     const std::optional<Message>& input = exchanges_.input_of[pass];
     if (!input)
-        return {};
-    return {frees(tensor_of(*input, Direction::receive), Moment::start)};
+        return nothing;
+    std::vector<TensorChanges>& of_kind = taken_over_[index_of(input->kind)];
+    const auto boundary = static_cast<std::size_t>(input->boundary);
+    if (boundary >= of_kind.size())
+        of_kind.resize(work_.stages.size());
+    if (of_kind[boundary].empty())
+        of_kind[boundary] = {frees(tensor_of(*input, Direction::receive), Moment::start)};
+    return of_kind[boundary];
 }
 
 // Moving a message takes a channel or two and no bandwidth worth naming from the compute beside it.
@@ -191,7 +198,7 @@ SingleOp ExchangeWriter::op_of(const Message& message, Direction direction, Wait
                                            CollectiveKind::send_receive, GroupKind::pp),
                    .blocks_host = waiting == Waiting::host_blocks},
             .name = lane.stream,
-            .waits = writer_.finished(),
+            .waits = {writer_.finished().begin(), writer_.finished().end()},
             .record = sends ? EventId::none() : received(message),
             .parts = {{.direction = direction,
                        .peer = lane.peer,
@@ -204,7 +211,7 @@ SingleOp ExchangeWriter::op_of(const Message& message, Direction direction, Wait
 void ExchangeWriter::write(const Message& message, Direction direction, Waiting waiting)
 {
     const bool sends = direction == Direction::send;
-    const std::vector<EventId> waits = writer_.finished();
+    const std::span<const EventId> waits = writer_.finished();
     const Written key{message.kind, direction,           sends ? message.to : message.from,
                       waiting,      sent_bytes(message), waits.size()};
     auto found = std::ranges::find(written_, key, &std::pair<Written, BlockId>::first);

@@ -24,7 +24,7 @@ public:
     // Called before a pass: what its first layer must wait for; none when its input was made here.
     std::optional<EventId> input_of(std::size_t pass);
     // The first layer of a pass takes over the tensor that was received for it.
-    TensorChanges taken_over(std::size_t pass) const;
+    const TensorChanges& taken_over(std::size_t pass);
 
 private:
     enum class Waiting { host_blocks, host_goes_on };
@@ -65,8 +65,9 @@ private:
     bool scatters_;
     // By kind and sender: a ring over message numbers.
     std::map<std::pair<PassKind, int>, std::vector<EventId>> received_;
-    std::array<EventId, 2> gathered_;                  // by kind
-    std::vector<std::pair<Written, BlockId>> written_; // a handful
+    std::array<EventId, 2> gathered_;                      // by kind
+    std::array<std::vector<TensorChanges>, 2> taken_over_; // by kind and boundary
+    std::vector<std::pair<Written, BlockId>> written_;     // a handful
 };
 
 } // namespace trainyard

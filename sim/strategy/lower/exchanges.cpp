@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <tuple>
 
 namespace trainyard {
 
@@ -25,8 +24,6 @@ struct Channel {
 
 using Channels = std::map<Channel, std::vector<Trip>>; // each in the sender's order
 using Passes = std::vector<std::vector<Pass>>;         // by device
-// By kind of message, micro-batch, pipe and virtual stage: the number of the pass on its device.
-using PassNumbers = std::map<std::tuple<PassKind, int, int, int>, std::size_t>;
 
 PassKind message_kind(PassKind pass)
 {
@@ -41,24 +38,50 @@ std::vector<std::vector<VirtualStage>> chunks_by_device(const StagePlacement& pl
     return chunks;
 }
 
-PassNumbers pass_numbers(const std::vector<std::vector<VirtualStage>>& chunks, const Passes& passes)
-{
-    PassNumbers numbers;
-    for (std::size_t device = 0; device < passes.size(); ++device)
-        for (std::size_t i = 0; i < passes[device].size(); ++i) {
-            const Pass& pass = passes[device][i];
-            if (pass.kind == PassKind::backward_weight)
-                continue;
-            const VirtualStage at = chunks[device][static_cast<std::size_t>(pass.chunk)];
-            numbers[{message_kind(pass.kind), pass.micro_batch, at.pipe, at.number}] = i;
-        }
-    return numbers;
-}
+// By kind of message, micro-batch, pipe and virtual stage: the number of the pass on its device.
+class PassNumbers {
+public:
+    PassNumbers(const StagePlacement& placement,
+                const std::vector<std::vector<VirtualStage>>& chunks, const Passes& passes)
+        : stages_(static_cast<std::size_t>(placement.virtual_stages())),
+          pipes_(placement.pipes.size())
+    {
+        for (std::size_t device = 0; device < passes.size(); ++device)
+            for (std::size_t i = 0; i < passes[device].size(); ++i) {
+                const Pass& pass = passes[device][i];
+                if (pass.kind == PassKind::backward_weight)
+                    continue;
+                const VirtualStage at = chunks[device][static_cast<std::size_t>(pass.chunk)];
+                const std::size_t place = place_of(message_kind(pass.kind), pass.micro_batch, at);
+                if (place >= numbers_.size())
+                    numbers_.resize(std::max(place + 1, 2 * numbers_.size()));
+                numbers_[place] = i;
+            }
+    }
+
+    std::size_t at(PassKind kind, int micro_batch, VirtualStage stage) const
+    {
+        return numbers_.at(place_of(kind, micro_batch, stage));
+    }
+
+private:
+    std::size_t place_of(PassKind kind, int micro_batch, VirtualStage at) const
+    {
+        const std::size_t pass =
+            2 * static_cast<std::size_t>(micro_batch) + (kind == PassKind::forward ? 0 : 1);
+        return (pass * pipes_ + static_cast<std::size_t>(at.pipe)) * stages_ +
+               static_cast<std::size_t>(at.number);
+    }
+
+    std::size_t stages_;
+    std::size_t pipes_;
+    std::vector<std::size_t> numbers_;
+};
 
 Channels trips_of(const StagePlacement& placement, const Passes& passes)
 {
     const std::vector<std::vector<VirtualStage>> chunks = chunks_by_device(placement);
-    const PassNumbers numbers = pass_numbers(chunks, passes);
+    const PassNumbers numbers(placement, chunks, passes);
     Channels channels;
     for (std::size_t device = 0; device < passes.size(); ++device)
         for (std::size_t i = 0; i < passes[device].size(); ++i) {
@@ -78,7 +101,7 @@ Channels trips_of(const StagePlacement& placement, const Passes& passes)
             trips.push_back(
                 {{kind, pass.micro_batch, std::min(at.number, next.number), from, to, trips.size()},
                  i,
-                 numbers.at({kind, pass.micro_batch, next.pipe, next.number})});
+                 numbers.at(kind, pass.micro_batch, next)});
         }
     return channels;
 }

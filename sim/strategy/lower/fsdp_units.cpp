@@ -2,7 +2,7 @@
 
 #include "sim/strategy/state_shards.h"
 
-#include <map>
+#include <algorithm>
 
 namespace trainyard {
 
@@ -37,6 +37,12 @@ public:
     }
 
 private:
+    // Passes may take turns: a unit's pass is the visits of its layers, not neighbours in time.
+    struct PassUnderWay {
+        PassKind kind;
+        int micro_batch;
+        std::size_t visited; // layers of the unit
+    };
     struct State {
         bool whole = false;
         std::optional<std::size_t> kept_by;         // visit behind which it was cut over few ranks
@@ -48,7 +54,7 @@ private:
         bool returns = false;          // backward passes use them too
         std::size_t last_use = 0;      // of parameters in the step: a visit
         std::size_t last_gradient = 0; // likewise, of gradients
-        std::map<std::pair<PassKind, int>, std::size_t> run; // by pass: layers visited so far
+        std::vector<PassUnderWay> under_way;
     };
 
     bool in_root_unit(std::size_t layer) const
@@ -114,10 +120,7 @@ private:
         plan_.visits[visit].unit = unit_at(visit);
         const FsdpUnit& unit = plan_.units[unit_at(visit)];
         State& state = states_[unit_at(visit)];
-        // Passes may take turns: a unit's pass is the visits of its layers, not neighbours in time.
-        const Visit& v = stage_.visits[visit];
-        std::size_t& visited = state.run[{v.kind, v.micro_batch}];
-        ++visited;
+        const std::size_t visited = count_visit(stage_.visits[visit], unit, state);
         if (visited == 1) {
             state.passes += uses_parameters(visit) ? 1 : 0;
             gather(visit, unit, state);
@@ -127,6 +130,24 @@ private:
             free(visit, unit, state);
             reduce(visit, state);
         }
+    }
+
+    // How many of the unit's layers the visit's pass has been through, with this one.
+    static std::size_t count_visit(const Visit& v, const FsdpUnit& unit, State& state)
+    {
+        if (unit.layers.size() == 1)
+            return 1;
+        const auto pass = std::ranges::find_if(state.under_way, [&](const PassUnderWay& one) {
+            return one.kind == v.kind && one.micro_batch == v.micro_batch;
+        });
+        if (pass == state.under_way.end()) {
+            state.under_way.push_back({v.kind, v.micro_batch, 1});
+            return 1;
+        }
+        const std::size_t visited = ++pass->visited;
+        if (visited == unit.layers.size())
+            state.under_way.erase(pass);
+        return visited;
     }
 
     void gather(std::size_t visit, const FsdpUnit& unit, State& state)

@@ -20,6 +20,10 @@ struct JobWork {
 
 JobWork job_work(const Job& job);
 
+// The layers of all chunks of a device.
+std::vector<HeldLayer> held_layers(const JobWork& work, const StagePlacement& placement,
+                                   int device);
+
 // A layer of a device.
 struct PlacedLayer {
     int chunk = 0;

@@ -81,9 +81,10 @@ std::vector<Block> cut_into_pieces(const Block& block,
 
 const LayerBlock& LayerCatalog::block(std::size_t kind, PassStyle style, const TensorChanges& extra)
 {
-    const auto key = std::tie(kind, style, extra);
-    const auto found = built_.find(key);
-    if (found != built_.end())
+    auto& alike = built_[{kind, style}];
+    const auto found =
+        std::ranges::find(alike, extra, &std::pair<TensorChanges, LayerBlock>::first);
+    if (found != alike.end())
         return found->second;
     const KindOfLayer& layer = work_.kinds[kind];
     const auto built = [&] {
@@ -96,7 +97,7 @@ const LayerBlock& LayerCatalog::block(std::size_t kind, PassStyle style, const T
             return backward(layer, style, extra);
         }
     };
-    return built_.emplace(key, built()).first->second;
+    return alike.emplace_back(extra, built()).second;
 }
 
 LayerMemory LayerCatalog::memory_of(const KindOfLayer& kind) const

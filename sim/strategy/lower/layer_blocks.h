@@ -6,8 +6,9 @@
 #include "sim/strategy/lower/job_work.h"
 #include "sim/strategy/schedule.h"
 
+#include <deque>
 #include <map>
-#include <tuple>
+#include <utility>
 
 namespace trainyard {
 
@@ -62,7 +63,9 @@ private:
     const Job& job_;
     const JobWork& work_;
     BlockMemory memory_;
-    std::map<std::tuple<std::size_t, PassStyle, TensorChanges>, LayerBlock, std::less<>> built_;
+    // By kind of layer and style: one for each `extra`, of which there are a few.
+    std::map<std::pair<std::size_t, PassStyle>, std::deque<std::pair<TensorChanges, LayerBlock>>>
+        built_;
 };
 
 } // namespace trainyard

@@ -105,9 +105,9 @@ public:
     {}
 
     // The next pass of that direction takes over a tensor that was received.
-    void takes_over(PassKind kind, TensorChanges received)
+    void takes_over(PassKind kind, const TensorChanges& received)
     {
-        (kind == PassKind::forward ? forward_received_ : backward_received_) = std::move(received);
+        (kind == PassKind::forward ? forward_received_ : backward_received_) = &received;
     }
 
     // `input`: what the first layer waits for.
@@ -150,11 +150,13 @@ private:
     {
         const Visit& v = content_.visits[visit];
         const PlacedLayer& placed = content_.layers[v.layer];
-        TensorChanges memory =
-            std::exchange(is_forward(visit) ? forward_received_ : backward_received_, {});
-        const TensorChanges besides = data_parallel_.memory(visit);
-        memory.insert(memory.end(), besides.begin(), besides.end());
-        const LayerBlock& block = catalog_.block(placed.kind, {v.kind, in_turns}, memory);
+        const TensorChanges* received =
+            std::exchange(is_forward(visit) ? forward_received_ : backward_received_, &nothing_);
+        TensorChanges besides = data_parallel_.memory(visit);
+        if (!besides.empty())
+            besides.insert(besides.begin(), received->begin(), received->end());
+        const LayerBlock& block =
+            catalog_.block(placed.kind, {v.kind, in_turns}, besides.empty() ? *received : besides);
         return {&block, input, data_parallel_.before(writer_, visit), v.index(placed)};
     }
 
@@ -176,8 +178,9 @@ private:
     LayerCatalog& catalog_;
     const StageContent& content_;
     DataParallel& data_parallel_;
-    TensorChanges forward_received_;
-    TensorChanges backward_received_;
+    const TensorChanges nothing_;
+    const TensorChanges* forward_received_ = &nothing_;
+    const TensorChanges* backward_received_ = &nothing_;
     std::size_t next_ = 0; // visit
 };
 

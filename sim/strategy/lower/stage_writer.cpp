@@ -19,12 +19,10 @@ StageWriter::StageWriter(PlanBuilder& plan, const Job& job, std::string name)
       offloaded_(role_.event())
 {}
 
-std::vector<EventId> StageWriter::finished() const
+std::span<const EventId> StageWriter::finished()
 {
-    std::vector<EventId> events = {computed_, tail_};
-    if (tail_beside_.valid())
-        events.push_back(tail_beside_);
-    return events;
+    finished_ = {computed_, tail_, tail_beside_};
+    return std::span<const EventId>(finished_).first(tail_beside_.valid() ? 3 : 2);
 }
 
 EventId StageWriter::bound(LocalEvent event, Chain chain)

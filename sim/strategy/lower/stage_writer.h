@@ -75,7 +75,7 @@ public:
     // Likewise `tail`, of the passes that ran beside others; nobody's when none did.
     EventId tail_beside() const { return tail_beside_.valid() ? tail_beside_ : never_; }
     // What an op must wait for that comes after all layers so far.
-    std::vector<EventId> finished() const;
+    std::span<const EventId> finished();
     // The role's event for a local event of a layer block.
     EventId bound(LocalEvent event, Chain chain = Chain::main);
 
@@ -113,6 +113,7 @@ private:
     EventId tail_beside_;                       // made by the first pass beside another
     std::array<std::vector<EventId>, 2> inner_; // by chain: inside layer blocks, shared by all uses
     std::array<std::vector<EventId>, 2> using_; // by chain: of the use that is being written
+    std::array<EventId, 3> finished_;
 };
 
 } // namespace trainyard

@@ -1,6 +1,5 @@
 #include "sim/strategy/memory/kept_activations.h"
 
-#include "sim/strategy/lower/job_work.h"
 #include "sim/strategy/lower/layer_memory.h"
 #include "sim/strategy/stages.h"
 
@@ -53,13 +52,12 @@ std::int64_t most_kept(const std::vector<Pass>& passes, const std::vector<std::i
 
 } // namespace
 
-std::vector<std::int64_t> kept_activations(const Job& job)
+std::vector<std::int64_t> kept_activations(const Job& job, const JobWork& work)
 {
     const StagePlacement placement = placement_of(job);
     std::vector<std::int64_t> most(static_cast<std::size_t>(placement.devices), 0);
     if (is_single_process(job))
         return most;
-    const JobWork work = job_work(job);
     const std::vector<std::int64_t> by_kind = kept_by_kind(work);
     const std::vector<std::vector<Pass>> passes = passes_of(job);
     for (std::size_t stage = 0; stage < most.size(); ++stage) {

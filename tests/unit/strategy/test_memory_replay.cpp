@@ -219,7 +219,8 @@ TEST_CASE("what layers keep waits on the host as far as offloading takes them")
         request.training.recompute = recompute;
         request.training.recompute_layers =
             recompute == Recompute::full ? std::optional(2) : std::nullopt;
-        return kept_activations(resolve(request).value()).front();
+        const Job job = resolve(request).value();
+        return kept_activations(job, job_work(job)).front();
     };
     const std::int64_t all = kept_with(0, Recompute::none);
     const std::int64_t rest = kept_with(8, Recompute::none);
@@ -239,7 +240,7 @@ TEST_CASE("where no pass keeps anything the least is what is held all the time")
     JobRequest request = request_of(small_model(), strategy, 4, 32);
     const Checked<Job> job = resolve(request);
     REQUIRE(job);
-    CHECK(kept_activations(*job) == std::vector<std::int64_t>{0});
+    CHECK(kept_activations(*job, job_work(*job)) == std::vector<std::int64_t>{0});
 }
 
 TEST_CASE("in 1F1B each stage keeps one micro-batch less than the one before")
@@ -247,7 +248,7 @@ TEST_CASE("in 1F1B each stage keeps one micro-batch less than the one before")
     Strategy strategy;
     strategy.pp = 4;
     const Job job = resolve(request_of(small_model(), strategy, 4, 16)).value();
-    const std::vector<std::int64_t> kept = kept_activations(job);
+    const std::vector<std::int64_t> kept = kept_activations(job, job_work(job));
     REQUIRE(kept.size() == 4);
     // The two in the middle hold two layers each and nothing besides.
     CHECK(kept[1] > 0);
