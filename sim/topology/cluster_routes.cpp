@@ -69,6 +69,7 @@ int ClusterRoutes::layers_between(int node, int gpu, int other_node, int other_g
 std::vector<LinkId> ClusterRoutes::route(DeviceId from, DeviceId to, PathChoice& choice) const
 {
     Walk walk{links_, choice};
+    walk.links.reserve(14); // the longest way: over a relay, both hosts and three layers
     const auto gpus = static_cast<std::uint32_t>(node_.gpus);
     const int from_node = static_cast<int>(from.value / gpus);
     const int to_node = static_cast<int>(to.value / gpus);

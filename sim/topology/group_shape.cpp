@@ -35,11 +35,11 @@ Occurrences count_sorted(std::span<const std::uint32_t> values)
     return out;
 }
 
-Occurrences count_occurrences(const std::vector<std::uint32_t>& values)
+Occurrences count_occurrences(std::span<const std::uint32_t> values)
 {
     if (std::ranges::is_sorted(values)) // as members mostly are
         return count_sorted(values);
-    std::vector<std::uint32_t> sorted = values;
+    std::vector<std::uint32_t> sorted(values.begin(), values.end());
     std::ranges::sort(sorted);
     return count_sorted(sorted);
 }
@@ -67,14 +67,13 @@ GroupShape group_shape(const Topology& topology, std::span<const DeviceId> membe
 {
     assert(!members.empty());
     const TopologyModel& model = topology.model();
-    std::vector<std::uint32_t> nodes;
-    std::vector<std::uint32_t> domains;
-    nodes.reserve(members.size());
-    domains.reserve(members.size());
-    for (const DeviceId member : members) {
-        const Placement place = model.placement(member);
-        nodes.push_back(place.node.value);
-        domains.push_back(place.domain.value);
+    std::vector<std::uint32_t> places(2 * members.size());
+    const std::span nodes = std::span(places).first(members.size());
+    const std::span domains = std::span(places).last(members.size());
+    for (std::size_t i = 0; i < members.size(); ++i) {
+        const Placement place = model.placement(members[i]);
+        nodes[i] = place.node.value;
+        domains[i] = place.domain.value;
     }
     const Occurrences by_node = count_occurrences(nodes);
     const Occurrences by_domain = count_occurrences(domains);

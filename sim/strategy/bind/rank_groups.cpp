@@ -122,7 +122,7 @@ void join_replicas(Neighbourhood& out, std::uint32_t ranks)
     }
 }
 
-// A pair has one shape, whoever sends: of its worse direction.
+// A pair has one shape, whoever sends: of its worse direction. Peers are so of each other.
 void shape_pairs(Neighbourhood& out, const Fabric& fabric, ShapeTable& shapes)
 {
     const auto pair_of = [](std::size_t self, RankId other) {
@@ -130,10 +130,13 @@ void shape_pairs(Neighbourhood& out, const Fabric& fabric, ShapeTable& shapes)
         return std::array{std::min(rank, other), std::max(rank, other)};
     };
     std::vector<std::array<RankId, 2>> pairs;
-    for (std::size_t self = 0; self < out.peers.size(); ++self)
+    for (std::size_t self = 0; self < out.peers.size(); ++self) {
+        const auto first = static_cast<std::ptrdiff_t>(pairs.size());
         for (const RankPeer& peer : out.peers[self])
-            pairs.push_back(pair_of(self, peer.rank));
-    std::ranges::sort(pairs);
+            if (peer.rank >= make_id<RankId>(self))
+                pairs.push_back(pair_of(self, peer.rank));
+        std::sort(pairs.begin() + first, pairs.end());
+    }
     pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
     const std::vector<LinkHealth> health = fabric.health_of_pairs(pairs);
     std::vector<std::uint32_t> shape_of(pairs.size());
