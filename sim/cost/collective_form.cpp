@@ -7,6 +7,11 @@
 
 namespace trainyard {
 
+bool is_pairwise(CollectiveKind kind)
+{
+    return kind == CollectiveKind::all_to_all || kind == CollectiveKind::send_receive;
+}
+
 double bus_factor(CollectiveKind kind, int ranks)
 {
     const double n = ranks;
@@ -80,7 +85,7 @@ CollectiveTerms::CollectiveTerms(CollectiveKind of, const GroupShape& shape,
       log_domains(std::log2(std::max(1, shape.domains))),
       domain_rate(trainyard::domain_rate(shape, fabric).value()),
       all_reduces(kind == CollectiveKind::all_reduce || kind == CollectiveKind::barrier),
-      pairwise(kind == CollectiveKind::all_to_all || kind == CollectiveKind::send_receive),
+      pairwise(is_pairwise(kind)),
       nvswitch_sums(shape.in_switch_reduction && fabric.nvls_efficiency > 0 && r > 2),
       network_sums(shape.network.in_network_reduction),
       base_factor(pairwise ? fabric.p2p_base_factor : 1),
@@ -134,7 +139,8 @@ TimeLine line_in_domain(const CollectiveTerms& t, const ProtocolTerms& p)
 }
 
 std::vector<TimeLine> time_lines(CollectiveKind kind, const GroupShape& shape,
-                                 const CollectiveClasses& classes)
+                                 const CollectiveClasses& classes,
+                                 std::span<const Algorithm* const> asked)
 {
     if (shape.ranks <= 1)
         return {TimeLine{}};
@@ -143,7 +149,9 @@ std::vector<TimeLine> time_lines(CollectiveKind kind, const GroupShape& shape,
     for (const Algorithm* algorithm : all_algorithms()) {
         const Algorithm::Form form =
             (shape.domains > 1 ? algorithm->across : algorithm->inside).at(kind);
-        if (form == nullptr || !algorithm->available(terms))
+        const bool taken =
+            algorithm->unasked(terms) || std::ranges::find(asked, algorithm) != asked.end();
+        if (form == nullptr || !algorithm->available(terms) || !taken)
             continue;
         for (const Protocol protocol : algorithm->protocols) {
             TimeLine& line = lines.emplace_back(form(terms, terms.with(protocol)));

@@ -38,6 +38,9 @@ struct CollectiveClasses {
     const CollectiveForm* form = nullptr;
 };
 
+// Each rank has bytes of its own for others, and sends them there directly.
+bool is_pairwise(CollectiveKind kind);
+
 // Bus bandwidth factor of nccl-tests: bytes that cross a rank's way out per byte of the buffer in a
 // ring. n >= 1.
 double bus_factor(CollectiveKind kind, int ranks);
@@ -60,8 +63,10 @@ Bandwidth channel_rate(const GroupShape& shape, const NetworkClass& network);
 // All-to-all and messages on an oversubscribed fabric get the rate that is left above the leaves;
 // rings and trees cross each leaf border once per direction, so what they get depends on their
 // siblings (GroupShape::fabric_share) and is no matter of this form.
+// `asked`: algorithms that NCCL is asked for.
 std::vector<TimeLine> time_lines(CollectiveKind kind, const GroupShape& shape,
-                                 const CollectiveClasses& classes);
+                                 const CollectiveClasses& classes,
+                                 std::span<const Algorithm* const> asked = {});
 
 // The line that is lowest at `size`. Requires a line.
 const TimeLine& lowest(const std::vector<TimeLine>& lines, Bytes size);

@@ -164,9 +164,7 @@ CostModel::Timing CostModel::settled_timing(CollectiveKind kind, Bytes size,
                                             const GroupShape& shape) const
 {
     const Hardware& hardware = profile_.hardware;
-    const GroupShape seen = nccl_.seen(shape);
-    const auto lines =
-        nccl_.allowed(time_lines(kind, seen, {&fabric_, &network_, &hardware.collectives}));
+    const auto lines = nccl_.lines(kind, shape, {&fabric_, &network_, &hardware.collectives});
     const auto usual =
         time_lines(kind, shape, {&hardware.fabric, &hardware.network, &hardware.collectives});
     const TimeLine& line = lowest(lines, size);
@@ -203,9 +201,8 @@ CostModel::Timing CostModel::impaired_timing(CollectiveKind kind, Bytes size,
 {
     GroupShape sound = shape;
     sound.health = {};
-    const auto lines_of = [&](const GroupShape& seen) {
-        return nccl_.allowed(time_lines(kind, nccl_.seen(seen),
-                                        {&fabric_, &network_, &profile_.hardware.collectives}));
+    const auto lines_of = [&](const GroupShape& of) {
+        return nccl_.lines(kind, of, {&fabric_, &network_, &profile_.hardware.collectives});
     };
     const std::vector<TimeLine> usual = lines_of(sound);
     const std::vector<TimeLine> impaired = lines_of(shape);
@@ -300,8 +297,8 @@ CostModel::Timing CostModel::form_timing(CollectiveKind kind, Bytes size, const 
         const LibraryTime time = library_time(kind, size, shape, backend);
         return {time.latency, time.total, &algorithms::ring};
     }
-    const auto lines = nccl_.allowed(
-        time_lines(kind, nccl_.seen(shape), {&fabric, &network, &profile_.hardware.collectives}));
+    const auto lines =
+        nccl_.lines(kind, shape, {&fabric, &network, &profile_.hardware.collectives});
     const TimeLine& line = lowest(lines, size);
     return {lowest(lines, Bytes(0)).alpha, line.at(size), line.algorithm};
 }

@@ -17,10 +17,12 @@ double crossing_factor(CollectiveKind kind, const GroupShape& shape, const Algor
         return 0;
     const double n = shape.ranks;
     const double r = shape.ranks_per_domain;
+    const bool once = algorithm.sums == Sums::in_network ||
+                      (shape.domains == 2 && algorithm.pattern != TrafficPattern::ring);
     switch (kind) {
     case CollectiveKind::all_reduce:
     case CollectiveKind::barrier:
-        return (shape.domains == 2 || algorithm.sums == Sums::in_network ? 1 : 2 * (n - 1) / n) / r;
+        return (once ? 1 : 2 * (n - 1) / n) / r;
     case CollectiveKind::all_gather:
     case CollectiveKind::reduce_scatter:
         return (n - 1) / n / r;
@@ -120,10 +122,8 @@ TransferTime CostModel::collective(CollectiveKind kind, Bytes size, const GroupS
     const double bytes = static_cast<double>(moved.value());
     out.wire_bytes = bytes * wire_factor(kind, shape, algorithm);
     out.nic_bytes = bytes * crossing_factor(kind, shape, algorithm);
-    const bool pairwise =
-        kind == CollectiveKind::all_to_all || kind == CollectiveKind::send_receive;
     const Bandwidth share = shape.health.across * scaled(shape, links_).fabric_share;
-    if (share.value() > 0 && !pairwise)
+    if (share.value() > 0 && !is_pairwise(kind))
         out.total = std::max(out.total, out.latency + Seconds(out.nic_bytes / share.value()));
     const BackendInterference& measured = profile_.hardware.interference.of(backend);
     if (measured.measured()) {

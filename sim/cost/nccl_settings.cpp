@@ -92,6 +92,12 @@ NetworkClass NcclSettings::network(const NetworkClass& usual) const
     return out;
 }
 
+std::vector<TimeLine> NcclSettings::lines(CollectiveKind kind, const GroupShape& shape,
+                                          const CollectiveClasses& classes) const
+{
+    return allowed(time_lines(kind, seen(shape), classes, algorithms));
+}
+
 std::vector<TimeLine> NcclSettings::allowed(std::vector<TimeLine> lines) const
 {
     const auto among = [](const auto& some, const auto& one) {

@@ -38,8 +38,11 @@ struct NcclSettings {
     FabricClass fabric(const FabricClass& usual) const;
     NetworkClass network(const NetworkClass& usual) const;
     // The lines whose algorithm and protocol are allowed. Where the form has none of the allowed
-    // algorithms NCCL falls back to rings, and so do these; never empty.
+    // algorithms NCCL falls back to what needs no switch, and so do these; never empty.
     std::vector<TimeLine> allowed(std::vector<TimeLine> lines) const;
+    // Those of the group as NCCL uses it.
+    std::vector<TimeLine> lines(CollectiveKind kind, const GroupShape& shape,
+                                const CollectiveClasses& classes) const;
 };
 
 } // namespace trainyard

@@ -72,6 +72,8 @@ struct Algorithm {
     PerCollective<Form> across{};                 // domains
     // What else it needs.
     bool (*available)(const CollectiveTerms&) = [](const CollectiveTerms&) { return true; };
+    // Whether NCCL takes it without being asked for it.
+    bool (*unasked)(const CollectiveTerms&) = [](const CollectiveTerms&) { return true; };
     std::span<const Protocol> protocols = all_protocols;
     Sums sums = Sums::on_ranks; // who makes them
     // How its all-reduces spread and step. The rest goes as its collective does.

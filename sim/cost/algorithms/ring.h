@@ -32,7 +32,7 @@ inline constexpr Algorithm ring{
                .all_gather = ring_gather,
                .reduce_scatter = ring_gather},
     // Between two domains a sum takes a tree.
-    .available = [](const CollectiveTerms& t) { return t.domains != 2 || !t.all_reduces; },
+    .unasked = [](const CollectiveTerms& t) { return t.domains != 2 || !t.all_reduces; },
 };
 
 } // namespace trainyard::algorithms

@@ -21,6 +21,7 @@ Profile with_vector_constants(Profile profile)
     form.cross_ll128 = 0.562;
     form.tree_latency_ll128 = 2.58;
     form.tree_latency_simple = 4.89;
+    form.tree_beyond_two = 0.5;
     form.ring_entry_crossings = 1.04;
     return profile;
 }

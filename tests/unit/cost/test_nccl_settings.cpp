@@ -1,6 +1,7 @@
 // What launch variables leave of NCCL's choice.
 
 #include "sim/cost/algorithms/ring.h"
+#include "sim/cost/algorithms/tree.h"
 #include "tests/unit/cost/support.h"
 
 using namespace trainyard;
@@ -131,6 +132,32 @@ TEST_CASE("an algorithm or protocol asked for is never faster than NCCL's choice
     NcclSettings small;
     small.protocols = {Protocol::ll};
     CHECK(time_with(small, all_gather, 1_GiB) > 5 * time_with({}, all_gather, 1_GiB));
+}
+
+TEST_CASE("rings that are asked for go round two domains too, and send twice what a tree sends")
+{
+    NcclSettings rings;
+    rings.algorithms = {&algorithms::ring};
+    const GroupShape two = shape_of(2);
+    const auto nic_bytes = [&](const NcclSettings& settings) {
+        return CostModel(profile(), settings)
+            .collective(all_reduce, 1_GiB, two, Backend::nccl)
+            .nic_bytes;
+    };
+    CHECK_THAT(nic_bytes(rings) / nic_bytes({}), WithinRel(2.0 * 15 / 16, 1e-9));
+    CHECK(time_with(rings, all_reduce, 1_GiB, 2) > 1.2 * time_with({}, all_reduce, 1_GiB, 2));
+}
+
+TEST_CASE("trees over many domains keep nearly a ring's bandwidth")
+{
+    NcclSettings rings;
+    rings.algorithms = {&algorithms::ring};
+    NcclSettings trees;
+    trees.algorithms = {&algorithms::tree};
+    const double ratio =
+        time_with(trees, all_reduce, 16_GiB, 4) / time_with(rings, all_reduce, 16_GiB, 4);
+    CHECK(ratio > 1.0);
+    CHECK(ratio < 1.25); // 0.92 of the bus bandwidth, and 2 buffers out in place of 2 x 31 / 32
 }
 
 TEST_CASE("more sockets carry more until the NIC is full")
