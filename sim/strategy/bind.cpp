@@ -158,8 +158,9 @@ Binding bind(const Plan& plan, const Job& job, const Topology& topology, const C
 {
     assert(topology.device_count() >= job.world());
     const bool with_links = options.links != LinkDetail::none;
-    const Neighbourhood near = neighbourhood(plan.program, job, topology,
-                                             with_links ? FabricLimit::links : FabricLimit::costs);
+    const Neighbourhood near =
+        neighbourhood(plan.program, job, topology,
+                      with_links ? FabricLimit::links : FabricLimit::costs, options.pair_ratio);
     const auto world = static_cast<std::size_t>(job.world());
     const auto scales = scales_of(plan.program, job, speeds(world, options.conditions));
     // Device 0 serves the devices of its process one after the other: no two are alike.

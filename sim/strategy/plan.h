@@ -8,6 +8,8 @@
 #include "sim/strategy/job.h"
 #include "sim/strategy/rank_layout.h"
 
+#include <limits>
+
 namespace trainyard {
 
 // What an op of a data loader does; its rates say how long (data/loader_rates.h).
@@ -83,6 +85,8 @@ enum class Folding : std::uint8_t {
 struct BindOptions {
     Folding folding = Folding::none;
     LinkDetail links = LinkDetail::none;
+    // Of `neighbourhood`, where links are not shared in detail.
+    double pair_ratio = std::numeric_limits<double>::infinity();
     Conditions conditions;
 };
 

@@ -41,10 +41,8 @@ std::vector<EnumName<FidelityReason>> enum_names<FidelityReason>()
 FidelityChoice choose_fidelity(const Scenario& scenario, const Parts& parts)
 {
     const std::optional<Fidelity> given = scenario.run.fidelity;
-    FidelityChoice choice{given.value_or(Fidelity::alpha_beta),
-                          FidelityReason::given,
-                          ops_rank_by_rank(scenario, parts) <= quick_ops,
-                          {}};
+    FidelityChoice choice{given.value_or(Fidelity::alpha_beta), FidelityReason::given,
+                          ops_rank_by_rank(scenario, parts) <= quick_ops};
     if (shares_links(choice.fidelity))
         return choice;
     if (has_link_windows(scenario.perturbations)) {
@@ -53,6 +51,7 @@ FidelityChoice choose_fidelity(const Scenario& scenario, const Parts& parts)
         return choice;
     }
     choice.shared = fabric_demand(*parts.plan, parts.job, *parts.sound, *parts.cost);
+    choice.pair_ratio = std::max(1.0, choice.shared ? choice.shared->pair_share : 1.0);
     if (choice.shared && !(choice.shared->share > 1.0))
         choice.shared.reset();
     if (given)

@@ -5,6 +5,7 @@
 #include "sim/strategy/bind/fabric_demand.h"
 #include "sim/study/scenario.h"
 
+#include <limits>
 #include <span>
 
 namespace trainyard {
@@ -28,6 +29,8 @@ struct FidelityChoice {
     bool quick = false; // the job is quick to simulate rank by rank
     // Of more than a trunk carries.
     std::optional<FabricDemand> shared;
+    // For BindOptions.
+    double pair_ratio = std::numeric_limits<double>::infinity();
 
     bool operator==(const FidelityChoice&) const = default;
 };

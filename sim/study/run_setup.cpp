@@ -54,6 +54,7 @@ BindOptions bind_options(const Scenario& scenario, const Parts& parts, SimTime m
     BindOptions options;
     options.folding = folding_of(scenario);
     options.links = link_detail(fidelity_of(scenario));
+    options.pair_ratio = parts.network.pair_ratio;
     options.conditions = conditions_of(scenario.perturbations, *parts.topology, parts.job.world(),
                                        {scenario.run.seed, steps_of(scenario), measured_from});
     return options;

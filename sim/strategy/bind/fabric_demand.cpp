@@ -1,5 +1,6 @@
 #include "sim/strategy/bind/fabric_demand.h"
 
+#include "sim/cost/collective_form.h"
 #include "sim/strategy/bind/costs.h"
 #include "sim/strategy/bind/links.h"
 #include "sim/strategy/bind/role_transfers.h"
@@ -30,7 +31,7 @@ class TrunkDemand {
 public:
     TrunkDemand(const Plan& plan, const Job& job, const Topology& topology, const CostModel& cost)
         : topology_(topology),
-          near_(neighbourhood(plan.program, job, topology, FabricLimit::costs)),
+          near_(neighbourhood(plan.program, job, topology, FabricLimit::costs, 1.0)),
           costs_(bind_costs(plan, near_, cost, job))
     {
         for (const Role& role : plan.program.roles)
@@ -70,11 +71,15 @@ public:
     {
         const std::vector<FabricLayer> layers = topology_.model().fabric_layers();
         std::optional<FabricDemand> most;
+        double pairs = 0;
         for (const auto& [number, trunk] : trunks_) {
             FabricDemand demand = demand_of(trunk, layers[trunk.trunk.layer]);
+            pairs = std::max(pairs, demand.pair_share);
             if (!most || demand.share > most->share)
                 most = std::move(demand);
         }
+        if (most)
+            most->pair_share = pairs;
         return most;
     }
 
@@ -116,17 +121,22 @@ private:
         }
     }
 
+    // Of pairs more than the trunk carries waits, as costs know.
     static FabricDemand demand_of(const TrunkRates& rates, const FabricLayer& layer)
     {
+        FabricDemand demand{.layer = layer.name};
         std::map<StreamId, TrunkAsk> by_stream;
         for (const auto& [kind, asked] : rates.asked) {
             TrunkAsk& ask = by_stream[kind.stream];
-            const double share = asked / rates.trunk.capacity.value();
+            double share = asked / rates.trunk.capacity.value();
+            if (is_pairwise(kind.collective)) {
+                demand.pair_share = std::max(demand.pair_share, share);
+                share = std::min(share, 1.0);
+            }
             if (share > ask.share)
                 ask = {kind.collective, kind.group, share};
         }
         std::map<std::pair<CollectiveKind, GroupKind>, double> by_kind;
-        FabricDemand demand{layer.name, 0, {}};
         for (const auto& [stream, ask] : by_stream) {
             demand.share += ask.share;
             by_kind[{ask.collective, ask.group}] += ask.share;

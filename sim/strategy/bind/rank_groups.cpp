@@ -66,8 +66,9 @@ std::vector<std::vector<RankId>> groups_of(GroupKind kind, const RankLayout& lay
 // one, and by its health what is lost of that. The narrowest place of a way counts once.
 class Fabric {
 public:
-    Fabric(const Topology& topology, FabricLimit limit)
+    Fabric(const Topology& topology, FabricLimit limit, double pair_ratio)
         : topology_(topology),
+          pair_ratio_(pair_ratio),
           sound_(in_good_state(topology)),
           thin_(limit == FabricLimit::costs && topology.network(NodeId{0}).oversubscription > 1.0),
           together_(limit == FabricLimit::costs ? Together::siblings : Together::nobody)
@@ -83,15 +84,22 @@ public:
     }
     std::vector<FabricPart> parts_of(const std::vector<std::vector<RankId>>& groups) const
     {
-        return thin_ ? fabric_parts(groups, sound_) : std::vector<FabricPart>(groups.size());
+        if (!thin_)
+            return std::vector<FabricPart>(groups.size());
+        std::vector<FabricPart> parts = fabric_parts(groups, sound_);
+        for (FabricPart& part : parts)
+            part.oversubscription = std::min(part.oversubscription, pair_ratio_);
+        return parts;
     }
     FabricPart part_of_pair(RankId from, RankId to) const
     {
-        return {{}, thin_ ? oversubscription_between(from, to, sound_) : 1.0};
+        return {{},
+                thin_ ? std::min(oversubscription_between(from, to, sound_), pair_ratio_) : 1.0};
     }
 
 private:
     const Topology& topology_;
+    double pair_ratio_;
     Topology sound_;
     bool thin_;
     Together together_;
@@ -161,11 +169,11 @@ std::vector<DeviceId> devices_of(std::span<const RankId> ranks)
 }
 
 Neighbourhood neighbourhood(const Program& program, const Job& job, const Topology& topology,
-                            FabricLimit limit)
+                            FabricLimit limit, double pair_ratio)
 {
     const RankLayout layout(job);
     const auto world = static_cast<std::size_t>(layout.world());
-    const Fabric fabric(topology, limit);
+    const Fabric fabric(topology, limit, pair_ratio);
     ShapeTable shapes(topology);
     Neighbourhood out;
     for (std::size_t slot = 0; slot < program.groups.size(); ++slot) {

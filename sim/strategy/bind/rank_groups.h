@@ -5,6 +5,7 @@
 #include "sim/program/binding.h"
 #include "sim/strategy/plan.h"
 
+#include <limits>
 #include <span>
 
 namespace trainyard {
@@ -36,9 +37,11 @@ struct Neighbourhood {
 // as a rule, or the links that it shares in the engine.
 enum class FabricLimit : std::uint8_t { costs, links };
 
-// Rank i runs on device i.
+// Rank i runs on device i. `pair_ratio`: how many times more than a trunk carries pairs and
+// all-to-all ask of it at most; the ratio of the trunk where it is less.
 Neighbourhood neighbourhood(const Program& program, const Job& job, const Topology& topology,
-                            FabricLimit limit);
+                            FabricLimit limit,
+                            double pair_ratio = std::numeric_limits<double>::infinity());
 
 // The devices of ranks.
 std::vector<DeviceId> devices_of(std::span<const RankId> ranks);

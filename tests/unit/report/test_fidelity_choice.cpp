@@ -78,6 +78,30 @@ TEST_CASE("groups of one kind share what their costs know of")
     }
 }
 
+TEST_CASE("pairs wait for thin spines as long as these carry less, whoever counts it")
+{
+    // Seven nodes on one leaf and one on the other: what climbs is less than the name of the ratio.
+    Scenario s = two_stages(1);
+    s.model = {"mixtral-8x7b", {}};
+    s.strategy.tp = 1;
+    s.strategy.pp = 1;
+    s.strategy.dp.reset();
+    s.strategy.ep = 8;
+    s.strategy.experts.placement = ExpertPlacement::spread;
+    s.training.global_batch = 64;
+    const auto seconds = [&](int nodes, int ratio, std::optional<Fidelity> fidelity) {
+        s.topology = testing::leaf_spine(nodes, ratio);
+        s.run.fidelity = fidelity;
+        return to_seconds(simulated(s).result->step_time).value();
+    };
+    for (const int ratio : {1, 2, 4, 8}) {
+        INFO(ratio);
+        const double alone = seconds(8, ratio, Fidelity::alpha_beta);
+        const double shared = seconds(8, ratio, Fidelity::bundle);
+        CHECK_THAT(alone, Catch::Matchers::WithinRel(shared, 0.1));
+    }
+}
+
 TEST_CASE("a small job whose kinds of transfers share spines is simulated with shared links")
 {
     const Outcome outcome = simulated(two_stages(8));
