@@ -103,7 +103,9 @@ void fill_in_data_parallel(Job& job)
     // All ranks in one shard group: no replicas.
     if (strategy.shard_group == job.dp() * strategy.cp)
         strategy.shard_group.reset();
-    if (strategy.fsdp.reshard_ranks == job.dp() * strategy.cp)
+    if (strategy.fsdp.reshard_ranks == 1) // FSDP2 takes that for not resharding
+        strategy.reshard_after_forward = false;
+    if (strategy.fsdp.reshard_ranks == 1 || strategy.fsdp.reshard_ranks == job.dp() * strategy.cp)
         strategy.fsdp.reshard_ranks.reset();
 }
 

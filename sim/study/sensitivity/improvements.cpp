@@ -226,7 +226,10 @@ public:
               [](BindInputs& in) { in.profile.hardware.device.host_memory *= twice; });
         if (network.nics > 0)
             input(
-                fmt::format("network {}", network.name), "twice the bandwidth, NICs and switches",
+                fmt::format("network {}", network.name),
+                network.transport == Transport::tcp
+                    ? "twice the bandwidth, NICs, switches and what sockets carry"
+                    : "twice the bandwidth, NICs and switches",
                 [](BindInputs& in) { in.links.network = twice; }, last != first.domain);
         if (const double above = network.oversubscription; above > 1)
             input("spine switches", fmt::format("{:.3g} times the links: full bisection", above),
