@@ -11,8 +11,7 @@ namespace trainyard::gui {
 
 namespace {
 
-constexpr double wide = 6;     // pixels from which a slice is drawn by itself
-constexpr double hatched = 10; // ... with its hatch
+constexpr double wide = 6; // pixels from which a slice is drawn by itself, with its hatch
 constexpr int height_for_text = 12;
 constexpr double faded = 0.72; // towards the background, of what a search leaves out
 
@@ -210,8 +209,7 @@ private:
     {
         std::array<std::vector<QRectF>, time_kind_count> rects;
         for (const DrawnSlice& slice : drawn_)
-            if (slice.rect.width() >= hatched)
-                rects[static_cast<std::size_t>(slice.kind)].push_back(slice.rect);
+            rects[static_cast<std::size_t>(slice.kind)].push_back(slice.rect);
         painter_->setPen(Qt::NoPen);
         for (std::size_t k = 0; k < time_kind_count; ++k) {
             const QBrush& hatch = scene_.colours.kinds[k].hatch;
