@@ -44,12 +44,25 @@ bool is_shipped(const fs::path& file)
 }
 
 // Where it is; of one that came with the program a name in the folder of the user's own files.
+// Without a file it is named after its model.
 QString proposed_name(const Document& document)
 {
     const fs::path file(document.file());
-    return is_shipped(file)
-               ? QDir::home().filePath(QString::fromStdString(file.filename().string()))
-               : QString::fromStdString(file.string());
+    if (!file.empty() && !is_shipped(file))
+        return QString::fromStdString(file.string());
+    std::string name = file.filename().string();
+    if (const Json* const model = document.find("model"); name.empty())
+        name =
+            (model != nullptr && model->is_string() ? fs::path(model->as_string()).stem().string()
+                                                    : std::string("scenario")) +
+            ".json";
+    return QDir::home().filePath(QString::fromStdString(name));
+}
+
+QString proposed_session(const Document& document)
+{
+    fs::path name(proposed_name(document).toStdString());
+    return QString::fromStdString(name.replace_extension(".trainyard.json").string());
 }
 
 QString path_text(const fs::path& path)
@@ -67,7 +80,8 @@ fs::path absolute(const fs::path& path)
 
 QMessageBox::StandardButton ask_recovery(QWidget* parent, const std::string& file)
 {
-    const QString name = QString::fromStdString(file.empty() ? std::string("unnamed") : file);
+    const QString name =
+        file.empty() ? MainWindow::tr("a scenario without a file") : QString::fromStdString(file);
     return QMessageBox::question(
         parent, MainWindow::tr("Recover"),
         MainWindow::tr("Trainyard ended unexpectedly while %1 was open. Open it as it was?")
@@ -169,9 +183,9 @@ void MainWindow::take_opened(const std::string& file, Checked<Opened> content)
         if (auto* const scenario = std::get_if<OpenedScenario>(&*content)) {
             workspace_.document().load(std::move(scenario->json),
                                        absolute(scenario->file).string());
+            origin_->show_nothing();
         } else
             take(std::move(std::get<SessionContent>(*content)), file);
-        origin_->show_nothing();
         add_recent(path_text(absolute(file)));
     });
 }
@@ -219,6 +233,7 @@ void MainWindow::take(SessionContent content, const std::string& session)
     workspace_.set_price(content.price);
     timeline_->restore(lane_state_from(content.lanes)); // what the run to come records
     workspace_.document().load(std::move(content.scenario), content.file);
+    origin_->show_unknown();
     if (content.baseline.is_object())
         workspace_.pin_baseline_of(std::move(content.baseline), content.baseline_file.empty()
                                                                     ? content.file
@@ -364,7 +379,8 @@ bool MainWindow::save_scenario_as()
 
 void MainWindow::ask_save_session()
 {
-    const QString file = QFileDialog::getSaveFileName(this, tr("Save the session"), QString(),
+    const QString file = QFileDialog::getSaveFileName(this, tr("Save the session"),
+                                                      proposed_session(workspace_.document()),
                                                       tr("Sessions (*.trainyard.json)"));
     if (!file.isEmpty())
         save_session(file.toStdString());

@@ -76,11 +76,16 @@ public:
         if (stages < 2)
             return;
         const std::size_t room = ranks_differ_within_stages() ? (left() + 1) / 2 : left();
-        for (const std::size_t stage : spread(stages, room)) {
+        const std::vector<std::size_t> shown = spread(stages, room);
+        std::string note = "mean over its ranks";
+        if (shown.size() < stages)
+            note +=
+                fmt::format("; {} of {} stages are shown, the table has all", shown.size(), stages);
+        for (const std::size_t stage : shown) {
             const auto role = make_id<RoleId>(stage);
             const auto& lanes = outcome_.binding->lanes;
             const auto first = std::ranges::find(lanes, role, &Lane::role);
-            bars_.push_back({BarOf::stage, fmt::format("stage {}", stage), "mean over its ranks",
+            bars_.push_back({BarOf::stage, fmt::format("stage {}", stage), note,
                              mean_of_stage(outcome_, role),
                              first == lanes.end() ? std::nullopt : std::optional(first->rank)});
         }

@@ -6,6 +6,7 @@
 
 #include <QComboBox>
 #include <QHBoxLayout>
+#include <algorithm>
 
 namespace trainyard::gui {
 
@@ -108,6 +109,12 @@ void TimeBarsPanel::fill()
                             : factor == 1   ? tr("time of a step [s]")
                             : factor == 1e3 ? tr("time of a step [ms]")
                                             : tr("time of a step [us]"));
+    const auto stages =
+        static_cast<std::size_t>(std::ranges::count(bars_, BarOf::stage, &TimeBar::of));
+    const std::size_t all = outcome->plan->program.roles.size();
+    if (stages > 0 && stages < all)
+        chart().xAxis->setLabel(
+            tr("%1; %2 of %3 stages shown").arg(chart().xAxis->label()).arg(stages).arg(all));
     chart().xAxis->setRange(0, std::max(longest * factor, 1e-9) * (seconds ? 1.02 : 1.0));
     const auto ticker = QSharedPointer<QCPAxisTickerText>::create();
     for (std::size_t bar = 0; bar < bars_.size(); ++bar)

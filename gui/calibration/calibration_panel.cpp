@@ -214,7 +214,7 @@ void CalibrationPanel::follow_run()
 void CalibrationPanel::cancel()
 {
     if (calibration_.cancel())
-        say(tr("Cancelled: the curves are those of before. The next change fits them again."));
+        say(tr("Cancelled: the curves are the last ones. The next change fits them again."));
 }
 
 void CalibrationPanel::follow_busy()

@@ -242,6 +242,7 @@ void CurvePlot::fill()
     lines(high_, series_.high);
     lines(compact_, series_.compact);
     lines(fitted_, series_.fitted);
+    fitted_->setName(series_.points.empty() ? tr("table") : tr("fit"));
     line_rate_->data()->clear();
     if (!series_.line_rate.empty()) {
         line_rate_->setName(series_.line_rate_name);

@@ -79,7 +79,7 @@ void ComparePanel::cancel()
     later_->stop();
     task_.cancel();
     emit busyChanged();
-    say(result_ ? tr("Cancelled: this is the comparison of before. Run > Simulate again (F5) "
+    say(result_ ? tr("Cancelled: this is the last comparison. Run > Simulate again (F5) "
                      "compares again.")
                 : tr("Cancelled. Run > Simulate again (F5) compares."));
 }

@@ -26,7 +26,6 @@ Checked<Outcome> outcome_of(const Compared& one, Fidelity fidelity, Session& ses
     if (!file->scenario.run.fidelity)
         file = in_fidelity(std::move(*file), fidelity);
     SimulateRequest request;
-    request.memory = AllocatorView::fullest_stage;
     request.work = work;
     return session.simulate(*file, request);
 }

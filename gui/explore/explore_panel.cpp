@@ -197,8 +197,10 @@ void ExplorePanel::tell_plan()
             text += tr(" (%L1 more cannot be by their sizes)").arg(plan_->dropped());
         if (const double each = seconds_per_point(); each > 0 && plan_->points > 0)
             // Those that do not fit are refused before they run.
-            text += tr("; at most about %1")
-                        .arg(duration_text(each * static_cast<double>(plan_->points)));
+            text += each * static_cast<double>(plan_->points) < 1
+                        ? tr("; takes less than a second")
+                        : tr("; at most about %1")
+                              .arg(duration_text(each * static_cast<double>(plan_->points)));
         text += left_out_;
     }
     start_->setToolTip(text);

@@ -35,14 +35,23 @@ QString in_unit(double value, const Metric& metric)
 
 QString importance_note(const MainEffects& effects, const SweepGrid& grid)
 {
-    QString text = words("Share of the variance over %L1 points that can be: main effects, eta²")
-                       .arg(effects.points);
     if (effects.points < 2)
         return words("Too few points that can be: there is no variance to explain");
-    if (effects.few)
-        return words("Too few points (%L1) to tell: what follows may be chance")
-            .arg(effects.points);
-    if (!effects.whole)
+    QString text =
+        effects.few
+            ? words("Too few points (%L1) to tell: what follows may be chance").arg(effects.points)
+            : words("Share of the variance over %L1 points that can be: main effects, eta²")
+                  .arg(effects.points);
+    double all = 0;
+    for (const MainEffect& effect : effects.effects)
+        all += effect.share;
+    constexpr double percent = 100;
+    if (all > 1.0005)
+        text += words("; shares overlap, together %1 %: %L2 of %L3 combinations are there")
+                    .arg(percent * all, 0, 'f', 0)
+                    .arg(effects.points)
+                    .arg(grid.points());
+    else if (!effects.whole && !effects.few)
         text += words("; %L1 of %L2 combinations, so shares may overlap")
                     .arg(effects.points)
                     .arg(grid.points());

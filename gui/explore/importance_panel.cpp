@@ -18,6 +18,7 @@ namespace {
 
 constexpr int after_ms = 300; // while a sweep runs
 constexpr int bar_gap = 8;
+constexpr int note_lines = 2;
 
 // Rows of bars, from the top on.
 struct BarRows {
@@ -28,7 +29,7 @@ struct BarRows {
             names = std::max(names, letters.horizontalAdvance(bar.name));
         left = names + 2 * bar_gap;
         right = std::max(left + 40, size.width() - letters.averageCharWidth() * 44);
-        top = 2 * line + bar_gap;
+        top = (1 + note_lines) * line + bar_gap;
         const int room = size.height() - top - 2 * line;
         const int count = std::max<int>(1, static_cast<int>(of.bars.size()));
         height = std::clamp(room / count, line + 4, 3 * line);
@@ -57,9 +58,9 @@ void paint_bars(QPainter& painter, const Importance& of, const QSize& size,
     painter.drawText(QRect(bar_gap, 2, size.width() - 2 * bar_gap, rows.line), Qt::AlignLeft,
                      of.title());
     painter.setPen(signs.quiet);
-    painter.drawText(QRect(bar_gap, 2 + rows.line, size.width() - 2 * bar_gap, rows.line),
-                     Qt::AlignLeft,
-                     letters.elidedText(of.note, Qt::ElideRight, size.width() - 2 * bar_gap));
+    painter.drawText(
+        QRect(bar_gap, 2 + rows.line, size.width() - 2 * bar_gap, note_lines * rows.line),
+        Qt::AlignLeft | Qt::TextWordWrap, of.note);
     for (std::size_t i = 0; i < of.bars.size(); ++i) {
         const ImportanceBar& bar = of.bars[i];
         const QRect row = rows.row(i, size.width());

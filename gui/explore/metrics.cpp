@@ -2,6 +2,7 @@
 
 #include "gui/explore/ranges.h"
 #include "gui/explore/sweep_plan.h"
+#include "gui/explore/words.h"
 #include "gui/model/qt_text.h"
 #include "sim/base/random.h"
 
@@ -93,7 +94,11 @@ QString text_of(const PointStore& store, std::uint32_t point, const Metric& metr
 {
     if (metric.axis)
         return value_text(store.value_name(point, *metric.axis));
-    return number_text(value_of(store, point, metric));
+    const QString number = number_text(value_of(store, point, metric));
+    // What does not fit is refused once that is sure: it may need more yet.
+    const bool bound = metric.figure == &figure_of("peak_memory_bytes") &&
+                       point != PointStore::guest && !store.feasible(point) && !number.isEmpty();
+    return bound ? words("at least %1").arg(number) : number;
 }
 
 const Metric& best_metric(const std::vector<Metric>& metrics)

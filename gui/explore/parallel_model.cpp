@@ -63,6 +63,7 @@ std::vector<QString> ParallelModel::keys() const
     std::vector<QString> out;
     for (const ParallelAxis& axis : axes_)
         out.push_back(axis.metric.key);
+    out.insert(out.end(), hidden_.begin(), hidden_.end());
     return out;
 }
 
@@ -87,14 +88,30 @@ void ParallelModel::set_choice(ParallelChoice choice)
     make_axes();
 }
 
+// Of a point that can be. Before there is one, all have.
+bool ParallelModel::has_values(const Metric& metric, std::uint32_t from) const
+{
+    if (metric.axis || store_.feasible_count() == 0)
+        return true;
+    for (std::uint32_t point = from; point < store_.size(); ++point)
+        if (store_.feasible(point) && !std::isnan(value_of(store_, point, metric)))
+            return true;
+    return false;
+}
+
 void ParallelModel::make_axes()
 {
     axes_.clear();
+    hidden_.clear();
     // What another sweep had is not always there.
     const auto known = std::ranges::count_if(
         choice_.axes, [this](const QString& key) { return find_metric(metrics_, key) != nullptr; });
     for (const QString& key : known < 2 ? usual_axes() : choice_.axes)
         if (const Metric* const metric = find_metric(metrics_, key)) {
+            if (!has_values(*metric, 0)) {
+                hidden_.push_back(key);
+                continue;
+            }
             ParallelAxis axis{*metric};
             axis.flipped = std::ranges::find(choice_.flipped, key) != choice_.flipped.end();
             if (metric->axis) {
@@ -150,6 +167,16 @@ void ParallelModel::flip_axis(std::size_t axis)
 bool ParallelModel::follow()
 {
     const std::uint32_t first = followed_;
+    const auto came = [&](const Metric& metric) { return has_values(metric, first); };
+    if (store_.size() > first &&
+        (std::ranges::any_of(
+             axes_, [&](const ParallelAxis& axis) { return !axis.known && !came(axis.metric); }) ||
+         std::ranges::any_of(
+             hidden_, [&](const QString& key) { return came(*find_metric(metrics_, key)); })))
+    {
+        make_axes();
+        return true;
+    }
     bool further = false;
     for (ParallelAxis& axis : axes_) {
         if (axis.metric.axis)
@@ -175,14 +202,16 @@ bool ParallelModel::follow()
 void ParallelModel::fill_places(std::uint32_t from)
 {
     for (std::size_t i = 0; i < axes_.size(); ++i) {
-        const ParallelAxis& axis = axes_[i];
+        ParallelAxis& axis = axes_[i];
         places_[i].resize(followed_);
         for (std::uint32_t point = from; point < followed_; ++point) {
             double value =
                 store_.feasible(point) ? value_of(store_, point, axis.metric) : no_number;
             if (axis.metric.axis)
                 value += value_spread * jitter(store_, point, 11 + i);
-            places_[i][point] = static_cast<float>(axis.place(value));
+            const bool lacks = store_.feasible(point) && std::isnan(value);
+            axis.lacking = axis.lacking || lacks;
+            places_[i][point] = lacks ? 0.F : static_cast<float>(axis.place(value));
         }
     }
 }

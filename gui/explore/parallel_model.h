@@ -14,7 +14,8 @@ struct ParallelAxis {
     bool flipped = false; // small values above
     double low = 0;       // of its values; of a field half a place beyond them
     double high = 0;
-    bool known = false; // ends, of any value
+    bool known = false;   // ends, of any value
+    bool lacking = false; // of points that can be: these are at its foot
 
     bool logarithmic() const; // where values span much
     double place(double value) const;
@@ -51,13 +52,14 @@ public:
     const std::vector<Metric>& metrics() const { return metrics_; }
     // The fields that are swept, then the rate or time, memory and MFU.
     std::vector<QString> usual_axes() const;
-    std::vector<QString> keys() const; // of the axes there are
+    std::vector<QString> keys() const; // of the axes there are, then of those without a value yet
 
     void show_axis(const QString& key, bool shown);
     void move_axis(std::size_t axis, int by);
     void flip_axis(std::size_t axis);
 
-    // The store has grown. True where an axis reaches further now: all places are others.
+    // The store has grown. True where an axis reaches further now, or there are other axes: all
+    // places are others.
     bool follow();
     const std::vector<ParallelAxis>& axes() const { return axes_; }
     // Followed so far; the places of those that cannot be are NaN.
@@ -80,11 +82,13 @@ public:
 private:
     void make_axes();
     void fill_places(std::uint32_t from);
+    bool has_values(const Metric& metric, std::uint32_t from) const;
 
     const PointStore& store_;
     std::vector<Metric> metrics_;
     ParallelChoice choice_;
     std::vector<ParallelAxis> axes_;
+    std::vector<QString> hidden_;            // axes that no point has a value of
     std::vector<std::vector<float>> places_; // by axis, by point
     std::map<QString, Brush> brushes_;
     std::uint32_t followed_ = 0;

@@ -4,6 +4,7 @@
 #include "gui/explore/words.h"
 #include "gui/widgets/theme.h"
 
+#include <QPaintEngine>
 #include <QPainter>
 #include <QPainterPath>
 #include <algorithm>
@@ -33,6 +34,8 @@ std::vector<Tick> ticks_of(const ParallelAxis& axis, const PointStore& store, in
             out.push_back({axis.place(static_cast<double>(i)), value_text(values[i])});
         return out;
     }
+    if (axis.lacking)
+        out.push_back({0, words("unknown")});
     if (!axis.known)
         return out;
     QSharedPointer<QCPAxisTicker> ticker = QSharedPointer<QCPAxisTicker>::create();
@@ -45,7 +48,7 @@ std::vector<Tick> ticks_of(const ParallelAxis& axis, const PointStore& store, in
     for (const double value : at)
         if (value >= axis.low && value <= axis.high)
             out.push_back({axis.place(value), number_text(value)});
-    if (out.empty())
+    if (out.size() == (axis.lacking ? 1U : 0U))
         out.push_back({axis.place(axis.low), number_text(axis.low)});
     return out;
 }
@@ -284,7 +287,10 @@ void paint_picked(QPainter& painter, const ParallelScene& scene, const ParallelF
 void paint_parallel(QPainter& painter, const ParallelScene& scene, const QSize& size,
                     const QPalette& palette, const QFont& font)
 {
-    constexpr int ratio = 2; // pictures are enlarged
+    // What is no picture of pixels is enlarged.
+    const int ratio = painter.paintEngine()->type() == QPaintEngine::User
+                          ? 2
+                          : static_cast<int>(std::ceil(painter.device()->devicePixelRatioF()));
     painter.save();
     painter.setFont(font);
     painter.fillRect(QRect(QPoint(), size), palette.base());
@@ -301,6 +307,7 @@ void paint_parallel(QPainter& painter, const ParallelScene& scene, const QSize& 
         cloud.set_colours(line_colours(scene.colours, palette));
         cloud.go_on(lines);
         painter.setOpacity(opacity);
+        painter.setRenderHint(QPainter::SmoothPixmapTransform);
         painter.drawImage(frame.lines, cloud.picture());
         painter.setOpacity(1);
     };

@@ -84,10 +84,11 @@ ScatterChart::ScatterChart(const PointStore& store, Marks& marks, QWidget* paren
     });
     connect(xAxis, qOverload<const QCPRange&>(&QCPAxis::rangeChanged), this,
             [this](const QCPRange& range) {
-                if (axes_.x.axis)
-                    strip_->axis(QCPAxis::atBottom)->setRange(range);
+                strip_->axis(QCPAxis::atBottom)->setRange(range);
+                place_others(0);
                 zoomed_ = zoomed_ || !fitting_;
             });
+    connect(this, &QCustomPlot::afterLayout, this, &ScatterChart::place_name);
     connect(this, &Chart::themed, this, [this] {
         make_styles();
         draw_front();
@@ -114,7 +115,6 @@ void ScatterChart::make_layout()
     QCPAxis* const across = strip_->axis(QCPAxis::atBottom);
     across->setTicks(false);
     across->grid()->setVisible(false);
-    across->setRange(0, 1);
     QCPAxis* const kinds = strip_->axis(QCPAxis::atLeft);
     kinds->grid()->setVisible(false);
     kinds->setRange(-0.5, 1.5);
@@ -140,9 +140,15 @@ void ScatterChart::make_layout()
     }
     here_name_ = new QCPItemText(this);
     here_name_->setText(tr("open scenario"));
-    here_name_->setPositionAlignment(Qt::AlignHCenter | Qt::AlignTop);
-    here_name_->setPadding(QMargins(2, 8, 2, 0));
+    here_name_->setPadding(QMargins(name_gap, name_gap, name_gap, name_gap));
     here_name_->setVisible(false);
+    beyond_ = new QCPItemText(this);
+    beyond_->setClipAxisRect(strip_);
+    beyond_->position->setAxisRect(strip_);
+    beyond_->position->setType(QCPItemPosition::ptAxisRectRatio);
+    beyond_->position->setCoords(1, 1);
+    beyond_->setPositionAlignment(Qt::AlignRight | Qt::AlignBottom);
+    beyond_->setVisible(false);
     legend->setVisible(true);
     // Its lines close together, whatever the height.
     auto* const beside = new QCPLayoutGrid;
@@ -162,7 +168,11 @@ void ScatterChart::make_styles()
     const SignColours signs = sign_colours(palette());
     const std::vector<PointStyle> styles = colours_.styles(palette());
     cloud_->set_styles(styles, point_size);
-    strip_cloud_->set_styles({{signs.quiet, QCPScatterStyle::ssCross, false}}, point_size - 2);
+    strip_cloud_->set_styles({{signs.quiet, QCPScatterStyle::ssCross, false},
+                              {signs.quiet, QCPScatterStyle::ssCrossSquare, false}},
+                             point_size - 2);
+    beyond_->setColor(signs.quiet);
+    beyond_->setBrush(palette().color(QPalette::Base)); // over the points
     const QColor accent = palette().color(QPalette::Highlight);
     mark_cloud_->set_styles({{accent, QCPScatterStyle::ssCircle, false}}, point_size + 5);
     mark_strip_cloud_->set_styles({{accent, QCPScatterStyle::ssCircle, false}}, point_size + 3);
@@ -180,6 +190,7 @@ void ScatterChart::make_styles()
         QCPScatterStyle(QCPScatterStyle::ssDiamond, here, inside, point_size + 8));
     here_strip_mark_->setScatterStyle(here_mark_->scatterStyle());
     here_name_->setColor(here.color());
+    here_name_->setFont(font());
     const std::size_t values = colours_.values();
     for (std::size_t i = 0; i < std::min(values, PointColours::most_values); ++i) {
         QCPGraph* const sample = addGraph();
@@ -212,7 +223,8 @@ void ScatterChart::set_axes(const ScatterAxes& axes)
     strip_cloud_->forget();
     label_axis(*xAxis, axes_.x, axes_.log_x);
     label_axis(*yAxis, axes_.y, axes_.log_y);
-    strip_->axis(QCPAxis::atBottom)->setRange(0, 1);
+    strip_->axis(QCPAxis::atBottom)->setScaleType(xAxis->scaleType());
+    strip_->axis(QCPAxis::atBottom)->setRange(xAxis->range());
     zoomed_ = false;
     make_styles();
     follow();
@@ -235,18 +247,68 @@ void ScatterChart::add_point(std::uint32_t point)
     points_.x.push_back(drawn ? x : no_number);
     points_.y.push_back(drawn ? y : no_number);
     points_.style.push_back(colours_.style_of(store_, point));
-    const auto all = static_cast<double>(store_.grid().points());
-    const double across = axes_.x.axis ? x : static_cast<double>(store_.index(point)) / all;
     const double row = store_.kinds()[store_.kind(point)].memory ? 1 : 0;
-    others_.x.push_back(drawn ? no_number : across);
+    others_.x.push_back(no_number); // till it is placed
     others_.y.push_back(row + 0.7 * jitter(store_, point, 3));
     others_.style.push_back(0);
+    const auto reach = [](QCPRange& range, double value) {
+        range.lower = std::min(range.lower, value);
+        range.upper = std::max(range.upper, value);
+    };
+    // Memory that a point lacks is in sight up to half a device more.
+    if (!drawn && !axes_.x.axis && !std::isnan(x))
+        reach(range_x_,
+              std::min(x, 1.5 * axes_.x.scale * store_.figure(point, "device_memory_bytes")));
     if (!drawn || std::isnan(x) || std::isnan(y))
         return;
-    range_x_.lower = std::min(range_x_.lower, x);
-    range_x_.upper = std::max(range_x_.upper, x);
-    range_y_.lower = std::min(range_y_.lower, y);
-    range_y_.upper = std::max(range_y_.upper, y);
+    reach(range_x_, x);
+    reach(range_y_, y);
+}
+
+// Where on the axis in sight a point stands that cannot be, and whether its x lies beyond: as a
+// scatter's points where its x is known, else anywhere.
+std::pair<double, bool> ScatterChart::place_across(std::uint32_t point) const
+{
+    const bool is_guest = point == PointStore::guest;
+    const double x = value_of(store_, point, axes_.x);
+    if (axes_.x.axis)
+        return {is_guest ? x : x + 0.6 * jitter(store_, point, 1), false};
+    const QCPRange& sight = xAxis->range();
+    const auto at = [&](double share) {
+        return xAxis->scaleType() == QCPAxis::stLogarithmic
+                   ? sight.lower * std::pow(sight.upper / sight.lower, share)
+                   : std::lerp(sight.lower, sight.upper, share);
+    };
+    constexpr double edge = 0.985;
+    if (!std::isnan(x))
+        return {std::clamp(x, at(1 - edge), at(edge)), x > sight.upper || x < sight.lower};
+    return {at(is_guest ? 0.5
+                        : static_cast<double>(store_.index(point)) /
+                              static_cast<double>(store_.grid().points())),
+            false};
+}
+
+void ScatterChart::place_others(std::uint32_t from)
+{
+    if (from == 0)
+        beyond_count_ = 0;
+    // The store may have begun anew, before the axes do.
+    const auto count = std::min(static_cast<std::uint32_t>(others_.size()), store_.size());
+    for (std::uint32_t point = from; point < count; ++point) {
+        if (store_.feasible(point))
+            continue;
+        const auto [x, beyond] = place_across(point);
+        others_.x[point] = x;
+        others_.style[point] = beyond ? 1 : 0;
+        beyond_count_ += beyond ? 1 : 0;
+    }
+    beyond_->setText(tr("at the edge: %L1 beyond").arg(beyond_count_));
+    beyond_->setVisible(beyond_count_ > 0);
+    if (from > 0)
+        return;
+    strip_cloud_->forget();
+    draw_marks();
+    draw_here();
 }
 
 void ScatterChart::follow()
@@ -265,6 +327,7 @@ void ScatterChart::follow()
     }
     if (first == store_.size())
         return;
+    place_others(first);
     if (!zoomed_)
         fit_ranges();
     if (grown || first == 0)

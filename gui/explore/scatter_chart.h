@@ -54,6 +54,9 @@ private:
     void make_styles();
     void label_axis(QCPAxis& axis, const Metric& metric, bool logarithmic);
     void add_point(std::uint32_t point);
+    std::pair<double, bool> place_across(std::uint32_t point) const;
+    void place_others(std::uint32_t from);
+    void place_name();
     void fit_ranges();
     void draw_front();
     void draw_marks();
@@ -61,6 +64,8 @@ private:
     std::optional<QPointF> coordinates_of(std::uint32_t point) const;
     std::optional<std::uint32_t> point_at(const QPointF& pixel) const;
     void brush(const QRect& pixels, Qt::KeyboardModifiers modifiers);
+
+    static constexpr int name_gap = 9; // pixels from the open scenario's mark to its name
 
     const PointStore& store_;
     Marks& marks_;
@@ -86,6 +91,8 @@ private:
     QCPGraph* here_mark_ = nullptr;
     QCPGraph* here_strip_mark_ = nullptr;
     QCPItemText* here_name_ = nullptr;
+    QCPItemText* beyond_ = nullptr; // how many of the strip's points are further off
+    std::size_t beyond_count_ = 0;
     std::optional<std::uint32_t> here_;
     class ScaleKey;
     ScaleKey* key_ = nullptr;

@@ -55,11 +55,11 @@ void ScatterChart::draw_here()
     if (here_ && store_.has(*here_)) {
         std::optional<QPointF> at = coordinates_of(*here_);
         const bool can_be = at.has_value();
-        if (!at && *here_ < others_.size())
-            at = QPointF(others_.x[*here_], others_.y[*here_]);
-        else if (!at) // beside the grid: does not fit, or cannot be
-            at = QPointF(axes_.x.axis ? value_of(store_, *here_, axes_.x) : 0.5,
-                         std::isnan(store_.figure(*here_, "step_time_s")) ? 0 : 1);
+        if (!at) // beside the grid: does not fit, or cannot be
+            at = QPointF(place_across(*here_).first,
+                         *here_ < others_.size()                            ? others_.y[*here_]
+                         : std::isnan(store_.figure(*here_, "step_time_s")) ? 0
+                                                                            : 1);
         if (!std::isnan(at->x()) && !std::isnan(at->y())) {
             (can_be ? here_mark_ : here_strip_mark_)->addData(at->x(), at->y());
             QCPAxisRect* const rect = can_be ? axisRect(0) : strip_;
@@ -71,6 +71,39 @@ void ScatterChart::draw_here()
         }
     }
     draw_front();
+}
+
+// Where it is whole and hides least.
+void ScatterChart::place_name()
+{
+    if (!here_name_->visible())
+        return;
+    const QPointF at = here_name_->position->pixelPosition();
+    const QRectF room = axisRect(0)->rect();
+    const QSize size = fontMetrics().size(0, here_name_->text());
+    std::optional<std::size_t> least;
+    for (const Qt::Alignment side :
+         {Qt::AlignHCenter | Qt::AlignTop, Qt::AlignHCenter | Qt::AlignBottom,
+          Qt::AlignLeft | Qt::AlignVCenter, Qt::AlignRight | Qt::AlignVCenter})
+    {
+        QRectF text({}, size);
+        text.moveCenter(at);
+        if (side & Qt::AlignTop)
+            text.moveTop(at.y() + name_gap);
+        else if (side & Qt::AlignBottom)
+            text.moveBottom(at.y() - name_gap);
+        else if (side & Qt::AlignLeft)
+            text.moveLeft(at.x() + name_gap);
+        else
+            text.moveRight(at.x() - name_gap);
+        // What is cut counts as all the points there are.
+        const std::size_t hidden =
+            room.contains(text) ? cloud_->inside(text).size() : points_.size() + 1;
+        if (!least || hidden < *least) {
+            least = hidden;
+            here_name_->setPositionAlignment(side);
+        }
+    }
 }
 
 void ScatterChart::set_pinned(const std::vector<std::uint32_t>& points)

@@ -19,7 +19,6 @@ Problems problem(std::string message, std::string hint = {})
 SimulateRequest headline_request(const WorkControl& work)
 {
     SimulateRequest ask;
-    ask.memory = AllocatorView::fullest_stage;
     ask.work = work;
     return ask;
 }

@@ -9,6 +9,28 @@
 
 namespace trainyard::gui {
 
+namespace {
+
+// A file that stays the same is named as before.
+void keep_names(Json& now, const Json& before, const std::filesystem::path& folder)
+{
+    std::error_code ignored;
+    const auto file = [&](const Json& name) {
+        return std::filesystem::weakly_canonical(folder / name.as_string(), ignored);
+    };
+    // As {"hf_config": "config.json"} is written, too.
+    const bool wrapped = before.is_object() && before.members().size() == 1;
+    const Json& name = wrapped ? before.members().begin()->second : before;
+    if (now.is_string() && name.is_string() && file(now) == file(name))
+        now = before;
+    if (now.is_object() && before.is_object())
+        for (const auto& [key, value] : before.members())
+            if (now.find(key) != nullptr)
+                keep_names(now[key], value, folder);
+}
+
+} // namespace
+
 WayOut nearest_that_fits(const RunView& run, const ScenarioFile& file, Session& session,
                          const WorkControl& work)
 {
@@ -42,7 +64,9 @@ WayOut nearest_that_fits(const RunView& run, const ScenarioFile& file, Session& 
 Json scenario_beside(const PlannedScenario& planned, const Document& document)
 {
     const std::string& file = document.file();
-    return *parse_json(scenario_text(planned.scenario, planned.base, file), file);
+    Json json = *parse_json(scenario_text(planned.scenario, planned.base, file), file);
+    keep_names(json, document.json(), std::filesystem::path(file).parent_path());
+    return json;
 }
 
 QString take_way_out(Document& document, const WayOut& found)

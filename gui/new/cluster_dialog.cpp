@@ -130,8 +130,8 @@ void ClusterDialog::save_to(const std::string& file) const
 
 void ClusterDialog::ask_save()
 {
-    const QString file = QFileDialog::getSaveFileName(this, tr("Save the cluster"), QString(),
-                                                      tr("Topologies (*.json)"));
+    const QString file = QFileDialog::getSaveFileName(
+        this, tr("Save the cluster"), QStringLiteral("cluster.json"), tr("Topologies (*.json)"));
     if (file.isEmpty())
         return;
     try {

@@ -3,6 +3,7 @@
 #include "gui/model/qt_text.h"
 #include "gui/widgets/elided.h"
 #include "gui/widgets/theme.h"
+#include "sim/base/units.h"
 
 #include <QAbstractItemView>
 #include <QEvent>
@@ -66,6 +67,16 @@ QString words_of_field(const std::string& field)
     if (field.starts_with("node.nvlink."))
         words = QStringLiteral("NVLink %1").arg(words.toLower());
     return words;
+}
+
+// A bit rate in bytes, where the label says these.
+QString in_unit_of(const std::string& field, const std::string& value)
+{
+    const auto rate = parse_bandwidth(value);
+    const bool bits = value.find("b/s") != std::string::npos;
+    return rate && bits && find_field(cluster_form(), field)->unit() == "GB/s"
+               ? QStringLiteral("%1 GB/s").arg(rate->value() * 1e-9)
+               : text_of(value);
 }
 
 QString network_label(const std::string& name, const Json& preset)
@@ -301,7 +312,7 @@ void ClusterForm::fill()
         const std::string usual_value = of_racks ? "" : draft.usual_text(text.field);
         text.edit->setPlaceholderText(of_racks              ? tr("no whole racks")
                                       : usual_value.empty() ? tr("as usual")
-                                                            : text_of(usual_value));
+                                                            : in_unit_of(text.field, usual_value));
         if (text.field.starts_with("fabric."))
             text.edit->setEnabled(fabric);
     }

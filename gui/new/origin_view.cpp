@@ -199,8 +199,19 @@ void OriginView::show_reasons(const std::vector<std::string>& reasons)
 
 void OriginView::show_nothing()
 {
+    say(tr("The open scenario is a file of its own: nothing was chosen or assumed."));
+}
+
+void OriginView::show_unknown()
+{
+    say(tr("The open scenario came with a session, which does not keep what was chosen or assumed "
+           "for it; importing the job again tells it."));
+}
+
+void OriginView::say(const QString& title)
+{
     request_ = {};
-    title_->setText(tr("The open scenario is a file of its own: nothing was chosen or assumed."));
+    title_->setText(title);
     scrolled_->hide();
     lists_->clear();
 }

@@ -27,6 +27,7 @@ public:
     void show_job(const OpenedJob& job);
     void show_reasons(const std::vector<std::string>& reasons);
     void show_nothing(); // a scenario of a file of its own
+    void show_unknown(); // ... of a session
 
     QTreeWidget& lists() { return *lists_; }
     QSize sizeHint() const override;
@@ -45,6 +46,7 @@ private:
     static std::vector<Line> lines_of(const std::vector<std::string>& notes, const Places& places);
     QWidget* make_answers();
     QLineEdit* add_answer(const QString& name, const QString& placeholder, const QString& tip);
+    void say(const QString& title);
     void add_list(const QString& title, const std::vector<Line>& lines);
     void import_again();
     void fill_devices();

@@ -108,12 +108,15 @@ void PlanChart::draw()
         }
         drawn_.push_back({graph, chosen});
     }
+    best_ = chart_->addGraph(); // in the legend alone, where a ring has less room
+    best_->setName(tr("best"));
+    best_->setLineStyle(QCPGraph::lsNone);
     mark_ = chart_->addGraph();
     mark_->setLineStyle(QCPGraph::lsNone);
     mark_->removeFromLegend();
     chart_->xAxis->setLabel(plot_.x_title);
     chart_->yAxis->setLabel(plot_.y_title);
-    chart_->legend->setVisible(plot_.series.size() > 1);
+    chart_->legend->setVisible(!plot_.series.empty());
     fit_range();
     colour();
 }
@@ -157,6 +160,9 @@ void PlanChart::colour()
         drawn_[i].chosen->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssCircle, QPen(text, 2),
                                                           QBrush(Qt::NoBrush), ring_size));
     }
+    if (best_ != nullptr)
+        best_->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssCircle, QPen(text, 1.5),
+                                               QBrush(Qt::NoBrush), dot_size + 1));
     if (mark_ != nullptr)
         mark_->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssSquare,
                                                QPen(palette().color(QPalette::Highlight), 2),

@@ -60,6 +60,7 @@ private:
     std::optional<std::size_t> current_;
     Chart* chart_;
     std::vector<Drawn> drawn_;
+    QCPGraph* best_ = nullptr;
     QCPGraph* mark_ = nullptr; // of the current one
 };
 

@@ -226,7 +226,7 @@ void PlanPanel::connect_all()
 
 void PlanPanel::show_answer()
 {
-    const QString nothing = tr("Choose what to ask on the left and press Plan.");
+    const QString nothing = tr("Say on the left what to plan, then press Plan.");
     rows_->show(plan_);
     std::vector<PlanPlot> plots = plan_ ? plots_of(*plan_) : std::vector<PlanPlot>();
     std::size_t next = 0;

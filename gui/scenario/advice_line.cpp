@@ -4,6 +4,7 @@
 #include "gui/widgets/elided.h"
 #include "sim/base/parallel.h"
 #include "sim/base/units.h"
+#include "sim/study/search/layout_choice.h"
 
 #include <QHBoxLayout>
 #include <QTimer>
@@ -120,6 +121,10 @@ void AdviceLine::follow()
     }
     if (!workspace_.current() || run == nullptr)
         return;
+    if (document.json() == made_of_) {
+        show_offer(Offer::no_advice, made_, made_);
+        return;
+    }
     if (run->outcome->engine.wall_ms > quick_ms_)
         show_offer(Offer::question, {});
     else
@@ -198,6 +203,7 @@ void AdviceLine::find_way_out()
 void AdviceLine::take_way_out(const WayOut& found)
 {
     finding_ = false;
+    const Checked<ScenarioFile> before = workspace_.document().read();
     if (!found.layout && found.set.empty()) {
         smallest_ = found.smallest;
         more_->setText(smallest_offer(found.smallest_gpus));
@@ -205,6 +211,11 @@ void AdviceLine::take_way_out(const WayOut& found)
     } else if (const QString refused = gui::take_way_out(workspace_.document(), found);
                !refused.isEmpty())
         show_offer(Offer::way_out, refused);
+    else if (const Checked<ScenarioFile> now = workspace_.document().read(); before && now) {
+        made_of_ = workspace_.document().json();
+        made_ = tr("Changed so that it fits: %1. It can be undone.")
+                    .arg(settings_words(changes_between(before->scenario, now->scenario)));
+    }
 }
 
 void AdviceLine::take_more()

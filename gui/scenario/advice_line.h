@@ -63,6 +63,8 @@ private:
     QToolButton* more_; // devices
     QToolButton* cancel_;
     QTimer* later_;
+    Json made_of_; // what the way out made the scenario, and by what changes
+    QString made_;
     Json of_; // the scenario that the line is of, and whether it cannot be
     bool failed_ = false;
     Advice advice_;

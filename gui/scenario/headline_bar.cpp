@@ -187,7 +187,7 @@ void HeadlineBar::show_chips()
     std::vector<StatusChip> chips = chips_of(*workspace_.run());
     if (!workspace_.current())
         chips.insert(chips.begin(),
-                     {workspace_.live().busy() ? tr("simulating") : tr("of before"),
+                     {workspace_.live().busy() ? tr("simulating") : tr("out of date"),
                       StatusChip::Kind::warning, tr("The figures are of an earlier scenario.")});
     else if (workspace_.compared() != nullptr)
         chips.insert(

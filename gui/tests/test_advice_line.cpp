@@ -5,6 +5,7 @@
 #include "gui/widgets/elided.h"
 
 #include <QToolButton>
+#include <filesystem>
 
 using namespace trainyard;
 using namespace trainyard::gui;
@@ -99,6 +100,15 @@ void TestAdviceLine::whatDoesNotFitFindsItsWayOut()
 void TestAdviceLine::whatCannotRunFindsItsWayOut()
 {
     QTRY_VERIFY_WITH_TIMEOUT(workspace_->current(), patience_ms);
+    // The same files by other ways.
+    for (const char* field : {"model", "topology"}) {
+        const Json* const path = workspace_->document().find(field);
+        if (path != nullptr && path->is_string() &&
+            std::filesystem::exists("scenarios/" + path->as_string()))
+            QVERIFY(!workspace_->document().set(field, "../scenarios/" + path->as_string()));
+    }
+    const Json model = *workspace_->document().find("model");
+    const Json topology = *workspace_->document().find("topology");
     QVERIFY(!workspace_->document().set("strategy.tp", "3")); // of 4 GPUs
     QTRY_VERIFY_WITH_TIMEOUT(button("advice/fit").isVisible(), patience_ms);
     QVERIFY(!workspace_->current());
@@ -106,6 +116,10 @@ void TestAdviceLine::whatCannotRunFindsItsWayOut()
     QTRY_VERIFY_WITH_TIMEOUT(workspace_->current() && !has_errors(workspace_->problems()),
                              patience_ms);
     QVERIFY(workspace_->run()->summary.fits);
+    // What was changed is said, and files keep their names.
+    QTRY_VERIFY_WITH_TIMEOUT(text().contains(QStringLiteral("strategy.tp = ")), patience_ms);
+    QVERIFY(*workspace_->document().find("model") == model);
+    QVERIFY(*workspace_->document().find("topology") == topology);
 }
 
 void TestAdviceLine::whereNothingFitsThatIsSaid()

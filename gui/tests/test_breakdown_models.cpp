@@ -91,6 +91,7 @@ TEST_CASE("every stage of a pipeline has a bar where there is room, else stages 
     const std::vector<TimeBar> few = time_bars(deep, nullptr, 6);
     REQUIRE(few.size() == 6);
     CHECK(few[2].name == "stage 0");
+    CHECK(few[2].note == "mean over its ranks; 4 of 16 stages are shown, the table has all");
     CHECK(few[5].name == "stage " + std::to_string(deep.plan->program.roles.size() - 1));
 }
 

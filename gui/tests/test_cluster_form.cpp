@@ -134,6 +134,7 @@ void TestClusterForm::anotherKindOfNodeBringsItsOwnFigures()
 
 void TestClusterForm::aFigureOfTheNetworkKeepsItsPreset()
 {
+    QCOMPARE(text("fabric.network.port_rate")->placeholderText(), QString("50 GB/s")); // 400 Gb/s
     QVERIFY(clicks_.type(text("fabric.network.port_rate"), "800 Gb/s"));
     QVERIFY(settled());
     QVERIFY(editor_->valid());

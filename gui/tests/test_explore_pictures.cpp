@@ -31,6 +31,11 @@ private slots:
     void manyLinesArePaintedInSlices();
     void everyPictureIsExported();
     void aSessionKeepsThePictures();
+    void linesOfAPictureHaveNoGaps();
+    void whatDoesNotFitStandsAtTheMemoryItNeeds();
+    void theOpenScenariosNameIsWhole();
+    void theFrontGoesThroughTheOpenScenario();
+    void arrowsPointToWhereItIsBetter();
 
 private:
     void small_sweep()
@@ -258,6 +263,154 @@ void TestExplorePictures::theOpenScenarioIsMarkedEverywhere()
     workspace_->document().undo_stack().undo();
     QVERIFY(*panel_->here() < panel_->store().size());
     QCOMPARE(rows().rowCount(), static_cast<int>(panel_->store().size()));
+}
+
+namespace {
+
+// A scatter of some points, without a panel.
+struct LoneScatter {
+    LoneScatter()
+    {
+        store.reset(test::some_grid());
+        store.add(test::some_points(store.grid()));
+        chart.resize(800, 600);
+        show("memory", "step_time");
+    }
+    void show(const char* x, const char* y)
+    {
+        ScatterAxes axes;
+        axes.x = metric(x);
+        axes.y = metric(y);
+        chart.set_axes(axes);
+        chart.replot();
+    }
+    Metric metric(const char* key) const
+    {
+        return *find_metric(metrics_of(store.grid(), WorkUnit::tokens, {}),
+                            QString::fromLatin1(key));
+    }
+    // As good as none, on both axes.
+    void open(double step_time, double memory)
+    {
+        Guest guest;
+        guest.figures.assign(kept_figures().size(), no_number);
+        const auto set = [&](const char* key, double value) {
+            guest.figures[metric(key).column] = value;
+        };
+        set("step_time", step_time);
+        set("memory", memory);
+        guest.places.assign(store.grid().axes.size(), 0);
+        guest.names.assign(store.grid().axes.size(), "1");
+        store.set_guest(guest);
+        chart.set_here(PointStore::guest);
+        chart.replot();
+    }
+
+    PointStore store;
+    Marks marks;
+    ScatterChart chart{store, marks};
+};
+
+} // namespace
+
+void TestExplorePictures::whatDoesNotFitStandsAtTheMemoryItNeeds()
+{
+    LoneScatter scatter;
+    const QCPAxis& axis = *scatter.chart.xAxis;
+    int seen = 0;
+    const auto check = [&](auto&& at) {
+        for (std::uint32_t point = 0; point < scatter.store.size(); ++point)
+            if (scatter.store.kinds()[scatter.store.kind(point)].memory) {
+                at(scatter.chart.place_of(point).x(),
+                   axis.coordToPixel(1e-9 * scatter.store.figure(point, "peak_memory_bytes")));
+                ++seen;
+            }
+    };
+    check([](double x, double own) { QVERIFY(std::abs(x - own) < 1); });
+    QVERIFY(seen > 0);
+    // Out of sight they are at the edge.
+    scatter.chart.xAxis->setRange(70, 75);
+    scatter.chart.replot();
+    check([&](double x, double own) {
+        QVERIFY(x < own);
+        QVERIFY(x > axis.coordToPixel(74.8) && x <= axis.coordToPixel(75));
+    });
+}
+
+void TestExplorePictures::linesOfAPictureHaveNoGaps()
+{
+    PointStore store;
+    Marks marks;
+    PointsModel model(store, marks);
+    ParallelPanel panel(store, marks, model);
+    store.reset(test::some_grid());
+    std::vector<FoundPoint> points = test::some_points(store.grid());
+    std::erase_if(points, [](const FoundPoint& point) { return !point.reason.empty(); });
+    points.resize(1);
+    store.add(points);
+    const std::vector<Metric> metrics = metrics_of(store.grid(), WorkUnit::tokens, {});
+    model.restart(metrics);
+    panel.restart(metrics);
+    QImage image(1000, 500, QImage::Format_RGB32);
+    QPainter painter(&image);
+    panel.paint_to(painter, image.size());
+    painter.end();
+    const ParallelFrame frame(image.size(), panel.model(), {}, panel.fontMetrics());
+    const QColor paper = panel.palette().color(QPalette::Base);
+    // Between the axes, where nothing else is drawn.
+    for (std::size_t gap = 0; gap + 1 < frame.x.size(); ++gap)
+        for (int x = frame.x[gap] + 20; x < frame.x[gap] + 60; ++x) {
+            int most = 0;
+            for (int y = frame.lines.top(); y < frame.lines.bottom(); ++y)
+                most = std::max(most,
+                                std::abs(image.pixelColor(x, y).lightness() - paper.lightness()));
+            QVERIFY2(most > 30, qPrintable(QString::number(x)));
+        }
+}
+
+void TestExplorePictures::theOpenScenariosNameIsWhole()
+{
+    for (const double step : {0.2, 3.0, 9.0})
+        for (const double memory : {20e9, 75e9, 200e9}) {
+            LoneScatter scatter;
+            scatter.open(step, memory);
+            for (int i = 0; i < scatter.chart.itemCount(); ++i)
+                if (auto* const name = qobject_cast<QCPItemText*>(scatter.chart.item(i));
+                    name != nullptr && name->visible() &&
+                    name->text() == QStringLiteral("open scenario"))
+                {
+                    const QRectF text(name->topLeft->pixelPosition(),
+                                      name->bottomRight->pixelPosition());
+                    QVERIFY(scatter.chart.axisRect(0)->rect().contains(
+                        text.toRect().marginsRemoved(QMargins(8, 8, 8, 8))));
+                }
+        }
+}
+
+void TestExplorePictures::theFrontGoesThroughTheOpenScenario()
+{
+    LoneScatter scatter;
+    const auto on_front = [&](double x) {
+        const auto& line = *scatter.chart.graph(0)->data(); // the front is drawn first
+        return std::any_of(line.constBegin(), line.constEnd(),
+                           [&](const QCPGraphData& at) { return std::abs(at.key - x) < 1e-6; });
+    };
+    scatter.open(0.5, 30e9); // beats all of them
+    QVERIFY(on_front(30));
+    QCOMPARE(scatter.chart.graph(0)->dataCount(), 1);
+    QVERIFY(scatter.chart.front().points().size() > 1); // that of the points alone stays
+    scatter.open(50, 99e9);                             // is beaten by all of them
+    QVERIFY(!on_front(99));
+}
+
+void TestExplorePictures::arrowsPointToWhereItIsBetter()
+{
+    LoneScatter scatter;
+    // The upright axis' label is turned to the left: what points to its left points down.
+    QVERIFY(scatter.chart.yAxis->label().endsWith(QStringLiteral("←")));
+    QVERIFY(scatter.chart.xAxis->label().endsWith(QStringLiteral("←")));
+    scatter.show("step_time", "mfu");
+    QVERIFY(scatter.chart.yAxis->label().endsWith(QStringLiteral("→")));
 }
 
 void TestExplorePictures::manyLinesArePaintedInSlices()

@@ -6,6 +6,7 @@
 #include "sim/base/files.h"
 #include "sim/cli/exit_codes.h"
 
+#include <QPainter>
 #include <QSvgRenderer>
 
 using namespace trainyard;
@@ -65,6 +66,8 @@ private slots:
     void exportedTablesHoldTheRunsFigures();
     void aFullDiskIsTold();
     void picturesWithoutADisplay();
+    void anImportanceIsAViewOfItsOwn();
+    void whatIsClippedIsSoInSvg();
 };
 
 void TestExports::viewsAreExported()
@@ -176,6 +179,65 @@ void TestExports::picturesWithoutADisplay()
     QCOMPARE(run_headless(options), int{exit_input_output});
     options.screenshot = "/no/such/folder/a.png";
     QCOMPARE(run_headless(options), int{exit_input_output});
+}
+
+void TestExports::anImportanceIsAViewOfItsOwn()
+{
+    const auto picture = [&](const char* view) {
+        HeadlessOptions options;
+        options.files = {eight};
+        options.view = view;
+        options.screenshot = folder_.filePath(QLatin1String(view)).toStdString() + ".png";
+        options.size = "1280x800";
+        [&] { QCOMPARE(run_headless(options), int{exit_ok}); }();
+        return QImage(QString::fromStdString(options.screenshot));
+    };
+    const QImage importance = picture("explore-importance");
+    QVERIFY(!importance.isNull());
+    QVERIFY(importance != picture("explore"));
+}
+
+namespace {
+
+// A line through the picture, clipped to its middle.
+class ClippedPanel : public Panel {
+public:
+    QString key() const override { return QStringLiteral("clipped"); }
+    QString title() const override { return key(); }
+    TableData table() const override { return {}; }
+    void paint_to(QPainter& painter, const QSize& size) override
+    {
+        painter.save();
+        painter.setClipRect(QRect(100, 100, 200, 100));
+        painter.setPen(QPen(Qt::black, 8));
+        painter.drawLine(QPointF(0, 0), QPointF(400, 300));
+        painter.drawPolyline(QPolygonF{{{50, 160}, {350, 160}, {350, 290}}});
+        painter.fillRect(QRect(150, 0, 20, 300), Qt::red);
+        painter.restore();
+        painter.fillRect(QRect(size.width() - 10, 0, 10, 10), Qt::blue); // no longer
+    }
+};
+
+} // namespace
+
+void TestExports::whatIsClippedIsSoInSvg()
+{
+    ClippedPanel panel;
+    const std::string file = folder_.filePath("clipped.svg").toStdString();
+    export_view(panel, {400, 300}, file);
+    QImage image(400, 300, QImage::Format_RGB32);
+    image.fill(Qt::white);
+    QPainter painter(&image);
+    QSvgRenderer(QString::fromStdString(file)).render(&painter);
+    painter.end();
+    const auto white = [&](int x, int y) { return image.pixelColor(x, y) == Qt::white; };
+    for (const QPoint& outside :
+         {QPoint(40, 30), QPoint(380, 285), QPoint(60, 160), QPoint(340, 160), QPoint(350, 250),
+          QPoint(160, 50), QPoint(160, 250)})
+        QVERIFY2(white(outside.x(), outside.y()), qPrintable(QString::number(outside.x())));
+    for (const QPoint& inside : {QPoint(200, 150), QPoint(110, 160), QPoint(160, 110)})
+        QVERIFY2(!white(inside.x(), inside.y()), qPrintable(QString::number(inside.x())));
+    QCOMPARE(image.pixelColor(395, 5), QColor(Qt::blue));
 }
 
 TRAINYARD_WINDOW_TEST(TestExports, QApplication)

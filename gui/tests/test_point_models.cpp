@@ -128,6 +128,56 @@ TEST_CASE("values of an axis have their places, and places their values")
         }
 }
 
+TEST_CASE("a figure that no point has is no axis, and a point that lacks one has its place")
+{
+    PointStore store;
+    store.reset(some_grid());
+    std::vector<FoundPoint> points = some_points(store.grid());
+    const auto mfu = static_cast<std::size_t>(std::ranges::find(kept_figures(), &figure_of("mfu")) -
+                                              kept_figures().begin());
+    std::vector<FoundPoint> without = points;
+    for (FoundPoint& point : without)
+        point.figures[mfu] = no_number;
+    ParallelModel model(store);
+    model.restart(metrics(store));
+    const auto axis = [&]() -> const ParallelAxis* {
+        for (const ParallelAxis& one : model.axes())
+            if (one.metric.key == QStringLiteral("mfu"))
+                return &one;
+        return nullptr;
+    };
+    CHECK(axis() != nullptr); // nothing is known yet
+    const auto half = static_cast<std::ptrdiff_t>(without.size() / 2);
+    store.add({without.begin(), without.begin() + half});
+    CHECK(model.follow());
+    CHECK(axis() == nullptr);
+    for (std::size_t i = 0; i < model.axes().size(); ++i)
+        for (std::uint32_t point = 0; point < store.size(); ++point)
+            CHECK(std::isnan(model.place(i, point)) == !store.feasible(point));
+    // Others have it: it is an axis again, and those without stand at its foot.
+    store.add({points.begin() + half, points.end()});
+    CHECK(model.follow());
+    REQUIRE(axis() != nullptr);
+    CHECK(axis()->lacking);
+    const auto at = static_cast<std::size_t>(axis() - model.axes().data());
+    for (std::uint32_t point = 0; point < store.size(); ++point)
+        if (store.feasible(point))
+            CHECK((model.place(at, point) == 0) == (point < half));
+}
+
+TEST_CASE("memory of a point that was refused is a lower bound")
+{
+    const PointStore store = store_of_some_points(some_grid());
+    const Metric memory = metric(store, "memory");
+    std::size_t bounds = 0;
+    for (std::uint32_t point = 0; point < store.size(); ++point) {
+        const bool refused = store.kinds()[store.kind(point)].memory;
+        CHECK(text_of(store, point, memory).startsWith(QStringLiteral("at least ")) == refused);
+        bounds += refused ? 1 : 0;
+    }
+    CHECK(bounds > 0);
+}
+
 TEST_CASE("brushes hold what is within all of them")
 {
     PointStore store = store_of_some_points(some_grid(6));
@@ -267,6 +317,17 @@ TEST_CASE("the field that decides a figure explains it, and says which of its va
     store.reset(some_grid(2));
     store.add({points[0], points[5], points[9]});
     CHECK(importance_of(importance_question(store, metric(store, "step_time"))).effects.few);
+    // Fields that go together explain the same: more than all, which is said.
+    std::vector<FoundPoint> diagonal;
+    for (std::size_t i = 0; i < 4; ++i)
+        for (std::size_t j = 0; j < 6; ++j)
+            diagonal.push_back(points[(i * 4 + i) * 6 + j]);
+    store.reset(some_grid(2));
+    store.add(diagonal);
+    const Importance overlapping =
+        importance_of(importance_question(store, metric(store, "step_time")));
+    CHECK(overlapping.bars[0].share + overlapping.bars[1].share > 1.9);
+    CHECK(overlapping.note.contains(QStringLiteral("shares overlap, together 200 %")));
 }
 
 TEST_CASE("the open scenario is a point of the grid where it says the same, else beside it")

@@ -1,9 +1,11 @@
 // The window's sessions: saved, moved, broken, left by a crash.
 
+#include "gui/new/origin_view.h"
 #include "gui/tests/window_fixture.h"
 #include "sim/base/files.h"
 
 #include <QAbstractButton>
+#include <QLabel>
 #include <QMessageBox>
 #include <QTimer>
 
@@ -181,6 +183,8 @@ void TestWindowSession::whatACrashLeftIsOffered()
     QVERIFY(batch != nullptr && *batch == Json(64));
     QVERIFY(window_->workspace().document().modified()); // it was never written
     QVERIFY(!std::filesystem::exists(left));
+    QVERIFY(window_->findChild<OriginView*>()->findChild<QLabel*>()->text().contains(
+        QStringLiteral("came with a session")));
     QVERIFY(!std::filesystem::is_empty(path("autosave"))); // kept under the new name
 }
 

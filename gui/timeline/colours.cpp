@@ -6,8 +6,6 @@ namespace trainyard::gui {
 
 namespace {
 
-constexpr double least_seen = 0.3; // of a colour, where hardly anything happens
-
 KindPaint paint_of(TimeKind kind, const QPalette& palette)
 {
     const Fill& fill = fill_of(kind);
@@ -36,14 +34,8 @@ TimelineColours::TimelineColours(const QPalette& palette)
     path = dark ? QColor("#ff5c7a") : QColor("#c2003c");
     arrow = dark ? QColor("#ffffff") : QColor("#1a1a1a");
     glow = dark ? QColor("#ffd75e") : QColor("#7a00c2");
-    for (std::size_t k = 0; k < time_kind_count; ++k) {
+    for (std::size_t k = 0; k < time_kind_count; ++k)
         kinds[k] = paint_of(static_cast<TimeKind>(k), palette);
-        for (std::size_t share = 0; share < cells[k].size(); ++share) {
-            const double seen = least_seen + (1 - least_seen) * static_cast<double>(share) /
-                                                 static_cast<double>(cells[k].size() - 1);
-            cells[k][share] = mixed(background, kinds[k].fill, seen).rgb();
-        }
-    }
 }
 
 } // namespace trainyard::gui

@@ -19,11 +19,6 @@ struct TimelineColours {
     explicit TimelineColours(const QPalette& palette);
 
     const KindPaint& of(TimeKind kind) const { return kinds[static_cast<std::size_t>(kind)]; }
-    // Of a pixel that is busy with it in that part of 65535.
-    QRgb cell(TimeKind kind, std::uint16_t busy) const
-    {
-        return cells[static_cast<std::size_t>(kind)][busy >> 11];
-    }
 
     bool dark = false;
     QColor background;
@@ -36,7 +31,6 @@ struct TimelineColours {
     QColor arrow;
     QColor glow; // peers
     std::array<KindPaint, time_kind_count> kinds;
-    std::array<std::array<QRgb, 32>, time_kind_count> cells;
 };
 
 QColor mixed(const QColor& a, const QColor& b, double share_of_b);

@@ -209,7 +209,7 @@ std::optional<CounterSeries> CounterSource::compute(const CounterRequest& reques
         fill_cells(model_->data, model_->data.rows[row], model_->pyramids[row], request.range,
                    cells);
         for (std::size_t i = 0; i < cells.size(); ++i)
-            busy[i] += cells[i].busy;
+            busy[i] += cells[i].busy();
     }
     CounterSeries series;
     series.name = rows.size() == 1 ? std::string("compute use")

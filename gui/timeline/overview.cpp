@@ -9,8 +9,7 @@ namespace trainyard::gui {
 
 namespace {
 
-constexpr std::size_t cells_per_column = 4; // of which each counts as the kind that fills most
-constexpr double grip_reach = 5;            // pixels from an end of the window
+constexpr double grip_reach = 5; // pixels from an end of the window
 
 std::vector<std::uint32_t> rank_rows(const TimelineData& data)
 {
@@ -23,9 +22,8 @@ std::vector<std::uint32_t> rank_rows(const TimelineData& data)
 
 } // namespace
 
-std::vector<OverviewShares> make_overview(const TimelineData& data,
-                                          const std::vector<RowPyramid>& pyramids,
-                                          std::size_t columns, const WorkControl& work)
+std::vector<Bucket> make_overview(const TimelineData& data, const std::vector<RowPyramid>& pyramids,
+                                  std::size_t columns, const WorkControl& work)
 {
     using Weights = std::vector<std::array<std::uint32_t, time_kind_count>>;
     const std::vector<std::uint32_t> rows = rank_rows(data);
@@ -33,23 +31,22 @@ std::vector<OverviewShares> make_overview(const TimelineData& data,
         std::min(rows.size(), static_cast<std::size_t>(usable_threads())); // a sum each
     std::vector<Weights> sums(parts, Weights(columns));
     for_each_index(parts, usable_threads(), [&](std::size_t part) {
-        std::vector<Bucket> cells(columns * cells_per_column);
+        std::vector<Bucket> cells(columns);
         for (std::size_t i = part; i < rows.size(); i += parts) {
             work.check();
             fill_cells(data, data.rows[rows[i]], pyramids[rows[i]], data.whole, cells);
-            for (std::size_t c = 0; c < cells.size(); ++c)
-                sums[part][c / cells_per_column][static_cast<std::size_t>(cells[c].kind)] +=
-                    cells[c].busy;
+            for (std::size_t c = 0; c < columns; ++c)
+                for (std::size_t k = 0; k < time_kind_count; ++k)
+                    sums[part][c][k] += cells[c].shares[k];
         }
     });
-    std::vector<OverviewShares> shares(rows.empty() ? 0 : columns);
-    for (std::size_t c = 0; c < shares.size(); ++c)
-        for (std::size_t k = 0; k < time_kind_count; ++k) {
-            std::uint64_t sum = 0;
-            for (const Weights& part : sums)
-                sum += part[c][k];
-            shares[c][k] = static_cast<std::uint16_t>(sum / (rows.size() * cells_per_column));
-        }
+    std::vector<Bucket> shares(rows.empty() ? 0 : columns);
+    for (std::size_t c = 0; c < shares.size(); ++c) {
+        for (std::size_t part = 1; part < parts; ++part)
+            for (std::size_t k = 0; k < time_kind_count; ++k)
+                sums[0][c][k] += sums[part][c][k];
+        shares[c] = bucket_of(sums[0][c], static_cast<double>(rows.size() * full_bucket));
+    }
     return shares;
 }
 

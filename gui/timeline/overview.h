@@ -8,13 +8,10 @@
 
 namespace trainyard::gui {
 
-// Of one column, in parts of full_bucket of the time of all ranks.
-using OverviewShares = std::array<std::uint16_t, time_kind_count>;
-
-// `columns` equal parts of all time; of two runs the first. On all cores. Throws Cancelled.
-std::vector<OverviewShares> make_overview(const TimelineData& data,
-                                          const std::vector<RowPyramid>& pyramids,
-                                          std::size_t columns, const WorkControl& work = {});
+// `columns` equal parts of all time, the mean of all ranks; of two runs the first. On all cores.
+// Throws Cancelled.
+std::vector<Bucket> make_overview(const TimelineData& data, const std::vector<RowPyramid>& pyramids,
+                                  std::size_t columns, const WorkControl& work = {});
 
 // What a pointer takes hold of.
 enum class OverviewGrip : std::uint8_t { outside, left, right, middle };

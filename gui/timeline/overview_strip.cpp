@@ -1,6 +1,7 @@
 #include "gui/timeline/overview_strip.h"
 
 #include "gui/model/qt_text.h"
+#include "gui/timeline/stacks.h"
 #include "gui/timeline/time_text.h"
 #include "sim/study/breakdown.h"
 
@@ -67,28 +68,20 @@ void OverviewStrip::resizeEvent(QResizeEvent* event)
     QWidget::resizeEvent(event);
 }
 
-// A stack of kinds in every column of pixels, in the order of the legend.
+// Stacks as in the lanes.
 void OverviewStrip::paint_shares()
 {
-    const TimelineColours colours(palette());
     const double ratio = devicePixelRatioF();
-    const int columns = std::max(1, static_cast<int>(std::lround(width_ * ratio)));
+    const auto columns = static_cast<std::size_t>(std::max(1L, std::lround(width_ * ratio)));
     const int rows = std::max(1, static_cast<int>(std::lround((height() - 4) * ratio)));
-    QImage image(columns, rows, QImage::Format_RGB32);
-    image.fill(colours.background);
-    const auto& shares = model_->overview;
-    for (int x = 0; x < columns && !shares.empty(); ++x) {
-        const OverviewShares& at =
-            shares[static_cast<std::size_t>(x) * shares.size() / static_cast<std::size_t>(columns)];
-        double filled = 0;
-        for (const TimeKind kind : time_kinds()) {
-            const double from = filled;
-            filled += static_cast<double>(at[static_cast<std::size_t>(kind)]) / full_bucket * rows;
-            const int end = std::min(rows, static_cast<int>(std::lround(filled)));
-            for (int y = static_cast<int>(std::lround(from)); y < end; ++y)
-                image.setPixel(x, rows - 1 - y, colours.of(kind).fill.rgb());
-        }
-    }
+    QImage image(static_cast<int>(columns), rows, QImage::Format_RGB32);
+    image.fill(palette().color(QPalette::Base));
+    std::vector<Bucket> cells(model_->overview.empty() ? 0 : columns);
+    for (std::size_t x = 0; x < cells.size(); ++x)
+        cells[x] = model_->overview[x * model_->overview.size() / columns];
+    paint_stacks(cells, cell_colours(TimelineColours(palette())),
+                 reinterpret_cast<QRgb*>(image.bits()),
+                 image.bytesPerLine() / static_cast<std::ptrdiff_t>(sizeof(QRgb)), rows);
     picture_ = QPixmap::fromImage(image);
     picture_.setDevicePixelRatio(ratio);
 }

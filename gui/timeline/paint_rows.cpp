@@ -1,19 +1,17 @@
 #include "gui/timeline/row_cells.h"
 #include "gui/timeline/scene.h"
+#include "sim/base/parallel.h"
 
 #include <QFontMetrics>
-#include <QPaintEngine>
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <utility>
 
 namespace trainyard::gui {
 
 namespace {
 
-constexpr double wide = 6;     // pixels from which a slice is drawn by itself
-constexpr double hatched = 10; // ... with its hatch
+constexpr double wide = 6; // pixels from which a slice is drawn by itself, with its hatch
 constexpr int height_for_text = 12;
 constexpr double faded = 0.72; // towards the background, of what a search leaves out
 
@@ -22,17 +20,6 @@ struct DrawnSlice {
     TimeKind kind;
     std::uint32_t name;
 };
-
-CellColours cell_colours(const TimelineColours& colours, bool fade)
-{
-    CellColours out{};
-    std::size_t next = 0;
-    for (const auto& kind : colours.cells)
-        for (const QRgb colour : kind)
-            out[next++] = fade ? mixed(QColor(colour), colours.background, faded).rgb() : colour;
-    out[next] = colours.background.rgb();
-    return out;
-}
 
 class RowPainter {
 public:
@@ -46,26 +33,17 @@ public:
           pixels_(painter.device()->devicePixelRatioF()),
           fades_(scene.matches != nullptr && !scene.matches->slices.empty()),
           held_(scene.layout->held_height(frame.body.height())),
-          colours_(cell_colours(scene.colours, fades_))
+          colours_(cell_colours(scene.colours, fades_ ? faded : 0))
     {}
 
     void paint()
     {
         painter_->save();
         painter_->setClipRect(frame_.body);
-        const bool vector = painter_->paintEngine()->type() == QPaintEngine::SVG ||
-                            painter_->paintEngine()->type() == QPaintEngine::Pdf;
         lines_ = lines_in_sight(scene_, frame_).all();
         cache_.rows.fill(*scene_.model, scene_.range, cells_of(frame_, pixels_), lines_);
-        if (vector) {
-            painter_->fillRect(frame_.body, scene_.colours.background);
-            for (const Line& line : lines_)
-                fill_runs(line);
-            draw_over();
-        } else {
-            paint_image();
-            painter_->drawImage(frame_.body.topLeft(), cache_.image);
-        }
+        paint_image();
+        painter_->drawImage(frame_.body.topLeft(), cache_.image);
         painter_->restore();
     }
 
@@ -105,15 +83,35 @@ private:
     // Every pixel is written once.
     void paint_cells()
     {
+        constexpr std::size_t pixels_per_thread = 131'072; // fewer are done before one has begun
+        struct Band {
+            std::uint32_t track;
+            int top;
+            int bottom;
+        };
+        std::vector<Band> bands;
         int done = 0;
         for (const Line& line : lines_) {
             const int top = std::max(done, image_row(top_of(line)));
             const int bottom = std::max(top, image_row(bottom_of(line)));
             clear_rows(done, top);
-            fill_pixels(line, top, bottom);
+            bands.push_back({line.track, top, bottom});
             done = bottom;
         }
         clear_rows(done, cache_.image.height());
+        const std::ptrdiff_t stride =
+            cache_.image.bytesPerLine() / static_cast<std::ptrdiff_t>(sizeof(QRgb));
+        auto* const pixels = reinterpret_cast<QRgb*>(cache_.image.bits());
+        const std::size_t threads =
+            static_cast<std::size_t>(cache_.image.width() * done) / pixels_per_thread;
+        for_each_index(bands.size(),
+                       static_cast<int>(std::min<std::size_t>(
+                           threads, static_cast<std::size_t>(usable_threads()))),
+                       [&](std::size_t i) {
+                           const Band& band = bands[i];
+                           paint_stacks(cache_.rows.of(band.track), colours_,
+                                        pixels + band.top * stride, stride, band.bottom - band.top);
+                       });
     }
 
     void clear_rows(int from, int to)
@@ -142,12 +140,6 @@ private:
         return other;
     }
 
-    QRgb colour_of(const Bucket& cell) const
-    {
-        const std::size_t colour = static_cast<std::size_t>(cell.kind) << 5 | cell.busy >> 11;
-        return colours_[cell.busy > 0 ? colour : colours_.size() - 1];
-    }
-
     // Lines touch where they are too low for a gap.
     double gap_of(const Line& line) const { return line.height >= 6 ? 1 : 0; }
 
@@ -162,36 +154,6 @@ private:
     {
         return std::max(top_of(line),
                         gui::top_of(scene_, frame_, line) + line.height - gap_of(line));
-    }
-
-    void fill_pixels(const Line& line, int top, int bottom)
-    {
-        if (bottom <= top)
-            return;
-        const std::span<const Bucket> cells = cache_.rows.of(line.track);
-        auto* const first = reinterpret_cast<QRgb*>(cache_.image.scanLine(top));
-        for (std::size_t i = 0; i < cells.size(); ++i)
-            first[i] = colour_of(cells[i]);
-        for (int y = top + 1; y < bottom; ++y)
-            std::memcpy(cache_.image.scanLine(y), first, cells.size() * sizeof(QRgb));
-    }
-
-    // The same as rectangles, for files that have no pixels.
-    void fill_runs(const Line& line)
-    {
-        const std::span<const Bucket> cells = cache_.rows.of(line.track);
-        for (std::size_t first = 0; first < cells.size();) {
-            std::size_t end = first + 1;
-            while (end < cells.size() && (cells[end].busy > 0) == (cells[first].busy > 0) &&
-                   colour_of(cells[end]) == colour_of(cells[first]))
-                ++end;
-            if (cells[first].busy > 0)
-                painter_->fillRect(QRectF(frame_.body.left() + static_cast<double>(first) / pixels_,
-                                          top_of(line), static_cast<double>(end - first) / pixels_,
-                                          bottom_of(line) - top_of(line)),
-                                   QColor(colour_of(cells[first])));
-            first = end;
-        }
     }
 
     void find_wide(const Line& line)
@@ -247,8 +209,7 @@ private:
     {
         std::array<std::vector<QRectF>, time_kind_count> rects;
         for (const DrawnSlice& slice : drawn_)
-            if (slice.rect.width() >= hatched)
-                rects[static_cast<std::size_t>(slice.kind)].push_back(slice.rect);
+            rects[static_cast<std::size_t>(slice.kind)].push_back(slice.rect);
         painter_->setPen(Qt::NoPen);
         for (std::size_t k = 0; k < time_kind_count; ++k) {
             const QBrush& hatch = scene_.colours.kinds[k].hatch;

@@ -14,26 +14,6 @@ constexpr std::uint32_t most_looked_at = 64; // per cell
 
 using Times = std::array<std::int64_t, time_kind_count>;
 
-std::uint16_t share_of(std::int64_t busy, std::int64_t length)
-{
-    if (busy <= 0)
-        return 0;
-    const double share = static_cast<double>(busy) / static_cast<double>(length);
-    return static_cast<std::uint16_t>(std::clamp(share * full_bucket + 0.5, 1.0, 65535.0));
-}
-
-Bucket bucket_of(const Times& times, std::int64_t length, bool covered)
-{
-    std::int64_t busy = 0;
-    std::size_t most = 0;
-    for (std::size_t k = 0; k < times.size(); ++k) {
-        busy += times[k];
-        if (times[k] > times[most])
-            most = k;
-    }
-    return {share_of(busy, length), static_cast<TimeKind>(most), covered};
-}
-
 // Sums up slices, bucket after bucket; a full pair goes to the level above.
 class Summing {
 public:
@@ -79,7 +59,7 @@ private:
         for (; index < levels_.size(); ++index) {
             Level& level = levels_[index];
             pyramid_.buckets[pyramid_.levels[index] + level.position] = bucket_of(
-                level.times, pyramid_.width_of(index).value(), level.covered_by != nothing);
+                level.times, as_double(pyramid_.width_of(index)), level.covered_by != nothing);
             const bool second = level.position++ % 2 == 1;
             if (index + 1 < levels_.size()) {
                 Level& above = levels_[index + 1];
@@ -100,49 +80,35 @@ private:
     std::int64_t position_ = 0; // of the finest level's bucket
 };
 
-// A bucket of which a part is in a cell.
-struct Weighted {
-    TimeKind kind;
-    double time;
-};
-
+// What slices add to a cell: few kinds, so that they are told one by one.
 class CellSum {
 public:
     void add(TimeKind kind, double time)
     {
-        busy_ += time;
-        for (std::size_t i = 0; i < count_; ++i)
-            if (parts_[i].kind == kind) {
-                parts_[i].time += time;
-                return;
-            }
-        if (count_ < parts_.size())
-            parts_[count_++] = {kind, time};
+        const auto at = static_cast<std::size_t>(kind);
+        if (times_[at] == 0)
+            kinds_[count_++] = at;
+        times_[at] += time;
     }
 
-    void clear()
+    // Of a cell of that length; then of nothing.
+    Bucket take(double length, bool covered)
     {
-        count_ = 0;
-        busy_ = 0;
-    }
-
-    // `scale` is full_bucket for each unit of the cell's length.
-    Bucket bucket(double scale, bool covered) const
-    {
-        Weighted most{TimeKind::bubble, 0};
-        for (std::size_t i = 0; i < count_; ++i)
-            if (parts_[i].time > most.time)
-                most = parts_[i];
-        if (count_ == 0)
-            return {};
-        const double share = busy_ * scale + 0.5;
-        return {static_cast<std::uint16_t>(std::clamp(share, 1.0, 65535.0)), most.kind, covered};
+        Bucket bucket;
+        if (count_ == 1 && times_[kinds_[0]] >= length)
+            bucket.shares[kinds_[0]] = full_bucket;
+        else if (count_ > 0)
+            bucket = bucket_of(times_, length);
+        bucket.covered = covered;
+        while (count_ > 0)
+            times_[kinds_[--count_]] = 0;
+        return bucket;
     }
 
 private:
-    std::array<Weighted, time_kind_count> parts_;
+    std::array<double, time_kind_count> times_{};
+    std::array<std::size_t, time_kind_count> kinds_{}; // that have any
     std::size_t count_ = 0;
-    double busy_ = 0;
 };
 
 // Places among buckets, in fixed point.
@@ -154,32 +120,40 @@ std::int64_t fixed(double place)
 }
 
 // Of three buckets at most. Nothing in it hangs on what the buckets are: where slices are as short
-// as pixels, no branch could be foretold. `scale` is full_bucket for the sum of a whole cell.
-Bucket cell_of(std::span<const Bucket> buckets, std::int64_t from, std::int64_t to, double scale)
+// as pixels, no branch could be foretold. A fixed-point bucket times `weight` is its part of a cell
+// in 65536ths of a 256th.
+Bucket cell_of(std::span<const Bucket> buckets, std::int64_t from, std::int64_t to,
+               std::int64_t weight)
 {
+    using Bytes16 = std::array<std::uint8_t, sizeof(Bucket)>;
     if (to <= from)
         return {};
     const std::int64_t first = from >> point;
     const std::int64_t last = (to - 1) >> point;
     const std::int64_t between = last - first == 2 ? 1 : 0;
-    const Bucket a = buckets[static_cast<std::size_t>(first)];
-    const Bucket b = buckets[static_cast<std::size_t>(first + between)];
-    const Bucket c = buckets[static_cast<std::size_t>(last)];
-    const auto time = [](const Bucket& bucket, std::int64_t part) {
-        return (part >> (point / 2)) * bucket.busy;
+    const auto bytes = [&](std::int64_t at) {
+        return std::bit_cast<Bytes16>(buckets[static_cast<std::size_t>(at)]);
     };
-    const std::int64_t in_a = time(a, std::min((first + 1) << point, to) - from);
-    const std::int64_t in_b = time(b, between << point);
-    const std::int64_t in_c = first == last ? 0 : time(c, to - (last << point));
-    const std::int64_t of_a = in_a + (b.kind == a.kind ? in_b : 0) + (c.kind == a.kind ? in_c : 0);
-    const std::int64_t of_b = in_b + (c.kind == b.kind ? in_c : 0);
-    TimeKind most = of_b > of_a ? b.kind : a.kind;
-    most = in_c > std::max(of_a, of_b) ? c.kind : most;
-    if ((a.busy | b.busy | c.busy) == 0)
-        return {};
-    const double share = static_cast<double>(in_a + in_b + in_c) * scale + 0.5;
-    return {static_cast<std::uint16_t>(std::clamp(share, 1.0, 65535.0)), most,
-            a.covered && b.covered && c.covered};
+    const Bytes16 a = bytes(first);
+    const Bytes16 b = bytes(first + between);
+    const Bytes16 c = bytes(last);
+    // Their ends are rounded, so that parts of a full cell add up to 256.
+    const auto end = [&](std::int64_t place) {
+        return static_cast<std::uint16_t>(
+            ((((place - from) >> 8) * weight >> (point - 8)) + 32768) >> 16);
+    };
+    const std::uint16_t of_a = end(std::min((first + 1) << point, to));
+    const std::uint16_t until_b = end(std::min((first + 1 + between) << point, to));
+    const auto of_b = static_cast<std::uint16_t>(until_b - of_a);
+    const auto of_c = static_cast<std::uint16_t>(end(to) - until_b);
+    Bytes16 cell;
+    for (std::size_t k = 0; k < cell.size(); ++k) {
+        // From a quarter on it counts, so that what is short is in one of the cells it is in.
+        const unsigned sum = a[k] * of_a + b[k] * of_b + c[k] * of_c + 192;
+        cell[k] = static_cast<std::uint8_t>(static_cast<std::uint16_t>(sum) >> 8);
+    }
+    cell.back() = a.back() & b.back() & c.back();
+    return std::bit_cast<Bucket>(cell);
 }
 
 // Counts in buckets: cell i is [offset + i step, offset + (i + 1) step). A step is one bucket or
@@ -191,13 +165,16 @@ void fill_from_buckets(const RowPyramid& pyramid, std::size_t level, TimeRange r
     const double width = as_double(pyramid.width_of(level));
     const double step = as_double(range.length()) / static_cast<double>(cells.size()) / width;
     const double offset = as_double(range.from - pyramid.begin) / width;
-    const auto end = static_cast<double>(buckets.size());
-    const double scale = 1 / std::ldexp(step, point / 2);
-    std::int64_t from = fixed(std::clamp(offset, 0.0, end));
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-        const double until = offset + step * static_cast<double>(i + 1);
-        const std::int64_t to = fixed(std::clamp(until, 0.0, end));
-        cells[i] = cell_of(buckets, from, to, scale);
+    const auto weight = static_cast<std::int64_t>(std::ldexp(1 / step, 24) + 0.5);
+    const auto end = static_cast<std::int64_t>(buckets.size()) << point;
+    constexpr double far_off = 1 << 29; // buckets; there are fewer
+    const std::int64_t by = fixed(step);
+    std::int64_t place = fixed(std::clamp(offset, -far_off, far_off));
+    std::int64_t from = std::clamp<std::int64_t>(place, 0, end);
+    for (Bucket& cell : cells) {
+        place += by;
+        const std::int64_t to = std::clamp<std::int64_t>(place, 0, end);
+        cell = cell_of(buckets, from, to, weight);
         from = to;
     }
 }
@@ -236,8 +213,7 @@ public:
         close(covered);
         const auto begin = cells_.begin();
         std::fill(begin + static_cast<std::ptrdiff_t>(at_),
-                  begin + static_cast<std::ptrdiff_t>(last),
-                  Bucket{static_cast<std::uint16_t>(full_bucket), kind, true});
+                  begin + static_cast<std::ptrdiff_t>(last), whole_cell(kind));
         at_ = last;
         if (const double rest = to - step_ * static_cast<double>(at_); !full() && rest > 0)
             sum_.add(kind, rest);
@@ -257,12 +233,18 @@ public:
 
     void close(bool covered)
     {
-        cells_[at_++] = sum_.bucket(full_bucket * per_time_, covered);
-        sum_.clear();
+        cells_[at_++] = sum_.take(step_, covered);
         looked_at_ = 0;
     }
 
 private:
+    static Bucket whole_cell(TimeKind kind)
+    {
+        Bucket cell{{}, true};
+        cell.shares[static_cast<std::size_t>(kind)] = full_bucket;
+        return cell;
+    }
+
     std::size_t cell_at(double time) const
     {
         return std::min(static_cast<std::size_t>(std::max(0.0, time * per_time_)), cells_.size());
@@ -310,8 +292,9 @@ RowPyramid make_pyramid(const TimelineData& data, const SliceRow& row)
         return pyramid;
     pyramid.begin = data.slices.start[row.first];
     const std::int64_t span = (data.slices.end[row.end() - 1] - pyramid.begin).value();
+    // On average a slice each, or two; of a long row twice as many.
     const auto count =
-        static_cast<std::int64_t>(std::bit_floor(row.count)); // on average a slice each, or two
+        static_cast<std::int64_t>(std::bit_floor(row.count) >> (row.count > slices_of_long_row));
     pyramid.width = SimTime((span + count - 1) / count);
     const auto levels = static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(count)));
     std::uint32_t first = 0;

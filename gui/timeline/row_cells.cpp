@@ -11,16 +11,6 @@ namespace {
 
 using Weights = std::array<std::uint32_t, time_kind_count>;
 
-Bucket most_of(const Weights& weights, std::uint32_t ranks)
-{
-    const auto most = std::max_element(weights.begin(), weights.end());
-    std::uint32_t busy = 0;
-    for (const std::uint32_t weight : weights)
-        busy += weight;
-    return {static_cast<std::uint16_t>(busy / ranks), static_cast<TimeKind>(most - weights.begin()),
-            false};
-}
-
 // Two pixels to a cell: there are as many ranks to go through as a screen has lines.
 void cells_of_group(const TimelineModel& model, std::uint32_t group, TimeRange range,
                     std::span<Bucket> cells)
@@ -35,11 +25,13 @@ void cells_of_group(const TimelineModel& model, std::uint32_t group, TimeRange r
         ++ranks;
         cells_of(model, t, range, coarse);
         for (std::size_t i = 0; i < coarse.size(); ++i)
-            weights[i][static_cast<std::size_t>(coarse[i].kind)] += coarse[i].busy;
+            for (std::size_t k = 0; k < time_kind_count; ++k)
+                weights[i][k] += coarse[i].shares[k];
     }
     for (std::size_t i = 0; i < cells.size(); ++i)
-        cells[i] =
-            ranks == 0 ? Bucket{} : most_of(weights[i * coarse.size() / cells.size()], ranks);
+        cells[i] = ranks == 0 ? Bucket{}
+                              : bucket_of(weights[i * coarse.size() / cells.size()],
+                                          ranks * double{full_bucket});
 }
 
 } // namespace

@@ -7,7 +7,7 @@
 
 namespace trainyard::gui {
 
-// Of `cells.size()` equal stretches of `range`. A group shows what most of its ranks do.
+// Of `cells.size()` equal stretches of `range`. A group shows the mean of its ranks.
 void cells_of(const TimelineModel& model, std::uint32_t track, TimeRange range,
               std::span<Bucket> cells);
 

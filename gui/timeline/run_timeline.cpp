@@ -10,7 +10,6 @@ std::shared_ptr<const Outcome> recorded_outcome(const RunView& run, const LaneCh
     if (run.recorded && run.lanes == lanes)
         return run.outcome;
     SimulateRequest request;
-    request.memory = AllocatorView::fullest_stage;
     request.record = chosen_lanes(*run.outcome, lanes);
     request.work = work;
     Checked<Outcome> outcome = session.simulate(*run.file, request);

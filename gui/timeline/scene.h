@@ -8,6 +8,7 @@
 #include "gui/timeline/geometry.h"
 #include "gui/timeline/row_cells.h"
 #include "gui/timeline/slice_search.h"
+#include "gui/timeline/stacks.h"
 #include "gui/timeline/timeline_model.h"
 
 #include <QFont>
@@ -91,9 +92,6 @@ const Line* line_showing(const Scene& scene, std::uint32_t track);
 // Where a slice lies in the picture, at least `least` pixels wide and not far beyond the body's
 // sides; empty: nowhere.
 QRectF rect_of(const Scene& scene, const SceneFrame& frame, std::uint32_t slice, double least);
-
-// By kind and how busy a cell is; the last is of nothing.
-using CellColours = std::array<QRgb, time_kind_count * 32 + 1>;
 
 // What a picture of rows hangs on: as long as it stays, so does the picture.
 struct PaintedRows {

@@ -32,7 +32,7 @@ struct TimelineModel {
     std::vector<std::unique_ptr<const RecordedRun>> runs;
     TimelineData data;
     std::vector<RowPyramid> pyramids;           // by row
-    std::vector<OverviewShares> overview;       // of the whole time
+    std::vector<Bucket> overview;               // of the whole time
     std::array<bool, time_kind_count> occurs{}; // by kind of time
     std::vector<PathPiece> path;                // the first run's critical path
 

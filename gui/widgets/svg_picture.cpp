@@ -89,20 +89,49 @@ public:
         if (changed & DirtyHints)
             to_.setRenderHints(now.renderHints());
         if (changed & DirtyClipPath)
-            to_.setClipPath(now.clipPath(), now.clipOperation());
-        if (changed & DirtyClipRegion)
-            to_.setClipRegion(now.clipRegion(), now.clipOperation());
+            clip(now.clipPath(), now.clipOperation());
+        if (changed & DirtyClipRegion) {
+            QPainterPath region;
+            region.addRegion(now.clipRegion());
+            clip(region, now.clipOperation());
+        }
         if (changed & DirtyClipEnabled)
-            to_.setClipping(now.isClipEnabled());
+            clips_ = now.isClipEnabled();
     }
 
-    void drawPath(const QPainterPath& path) override { to_.drawPath(path); }
+    void drawPath(const QPainterPath& path) override
+    {
+        const QPainterPath room = room_for(path.controlPointRect());
+        if (room.isEmpty()) {
+            to_.drawPath(path);
+            return;
+        }
+        const QPen pen = to_.pen();
+        if (to_.brush().style() != Qt::NoBrush)
+            fill(path.intersected(room), to_.brush());
+        if (pen.style() != Qt::NoPen)
+            fill(QPainterPathStroker(pen).createStroke(path).intersected(room), pen.brush());
+    }
     void drawPolygon(const QPointF* points, int count, PolygonDrawMode mode) override
     {
-        if (mode == PolylineMode)
-            to_.drawPolyline(points, count);
+        const QPolygonF polygon(QList<QPointF>(points, points + count));
+        if (const QPainterPath room = room_for(polygon.boundingRect()); !room.isEmpty()) {
+            QPainterPath path;
+            path.addPolygon(polygon);
+            if (mode == PolylineMode) {
+                const QBrush brush = to_.brush();
+                to_.setBrush(Qt::NoBrush);
+                drawPath(path);
+                to_.setBrush(brush);
+                return;
+            }
+            path.closeSubpath();
+            path.setFillRule(mode == WindingMode ? Qt::WindingFill : Qt::OddEvenFill);
+            drawPath(path);
+        } else if (mode == PolylineMode)
+            to_.drawPolyline(polygon);
         else
-            to_.drawPolygon(points, count, mode == WindingMode ? Qt::WindingFill : Qt::OddEvenFill);
+            to_.drawPolygon(polygon, mode == WindingMode ? Qt::WindingFill : Qt::OddEvenFill);
     }
     void drawTextItem(const QPointF& at, const QTextItem& item) override
     {
@@ -119,8 +148,39 @@ public:
     }
 
 private:
+    // Qt's generator clips nothing.
+    void clip(const QPainterPath& path, Qt::ClipOperation how)
+    {
+        const QPainterPath mapped = to_.transform().map(path);
+        clips_ = how != Qt::NoClip;
+        clip_ = how == Qt::IntersectClip && !clip_.isEmpty() ? clip_.intersected(mapped) : mapped;
+    }
+
+    // What is drawn of something with these bounds, as it is given; empty: all of it.
+    QPainterPath room_for(const QRectF& bounds) const
+    {
+        if (!clips_ || clip_.isEmpty())
+            return {};
+        const QPainterPath room = to_.transform().inverted().map(clip_);
+        const double wide = to_.pen().style() == Qt::NoPen ? 0 : to_.pen().widthF() / 2;
+        return room.contains(bounds.adjusted(-wide, -wide, wide, wide)) ? QPainterPath() : room;
+    }
+
+    void fill(const QPainterPath& path, const QBrush& brush)
+    {
+        const QPen pen = to_.pen();
+        const QBrush before = to_.brush();
+        to_.setPen(Qt::NoPen);
+        to_.setBrush(brush);
+        to_.drawPath(path);
+        to_.setPen(pen);
+        to_.setBrush(before);
+    }
+
     QPainter& to_;
     Tiles& tiles_;
+    QPainterPath clip_; // in the picture
+    bool clips_ = false;
 };
 
 class PassingDevice : public QPaintDevice {

@@ -5,6 +5,7 @@
 #include <QAbstractSpinBox>
 #include <QApplication>
 #include <QComboBox>
+#include <QIcon>
 #include <QPainter>
 #include <QPixmap>
 #include <QProxyStyle>
@@ -118,6 +119,25 @@ public:
         return hint == SH_Slider_AbsoluteSetButtons
                    ? static_cast<int>(Qt::LeftButton)
                    : QProxyStyle::styleHint(hint, option, widget, more);
+    }
+
+    // Fusion's arrow of a toolbar that is too long is black on any window.
+    QIcon standardIcon(StandardPixmap which, const QStyleOption* option,
+                       const QWidget* widget) const override
+    {
+        if (which != SP_ToolBarHorizontalExtensionButton)
+            return QProxyStyle::standardIcon(which, option, widget);
+        const QPalette palette = option != nullptr ? option->palette : QApplication::palette();
+        constexpr int size = 32; // of any icon
+        QPixmap picture(size, size);
+        picture.fill(Qt::transparent);
+        QPainter painter(&picture);
+        painter.setRenderHint(QPainter::Antialiasing);
+        painter.setPen(QPen(palette.color(QPalette::ButtonText), size / 10.0));
+        for (const int left : {size / 5, size / 2})
+            painter.drawPolyline(
+                QPolygon({{left, size / 4}, {left + size / 4, size / 2}, {left, 3 * size / 4}}));
+        return QIcon(picture);
     }
 
     // The wheel scrolls what a value lies in: it changes the value only where someone went to it,

@@ -128,6 +128,8 @@ public:
                 const double value = std::strtod(cells_[i].c_str(), &end);
                 if (*end == '\0')
                     set_figure(row, columns_.names[i], value);
+                else if (columns_.names[i] == "step_time_s")
+                    return fmt::format("\"step_time_s\" is \"{}\", no number", cells_[i]);
             }
         const std::string feasible = text("feasible");
         if (feasible != "true" && feasible != "false")
@@ -185,11 +187,13 @@ Checked<SavedSweep> sweep_from_csv(std::string_view text, const std::string& fil
                 saved_problem(file, lines.line(),
                               fmt::format("{} cells where the first line names {}", cells.size(),
                                           columns->names.size()),
-                              "the file ends early, or another program has changed it"));
+                              "the file was cut, or another program has changed it: leave out the "
+                              "line, or sweep again"));
         const CsvRow line(*columns, cells);
         PointRow row;
         if (std::optional<std::string> wrong = line.read(row))
-            return tl::unexpected(saved_problem(file, lines.line(), std::move(*wrong), ""));
+            return tl::unexpected(saved_problem(file, lines.line(), std::move(*wrong),
+                                                "mend the line or leave it out, or sweep again"));
         values.push_back(line.values());
         places.add(values.back());
         out.rows.push_back(std::move(row));
@@ -208,6 +212,12 @@ Checked<SavedSweep> sweep_from_csv(std::string_view text, const std::string& fil
         if (seen.insert(out.rows[i].index).second)
             rows.push_back(std::move(out.rows[i]));
     }
+    if (const std::size_t repeated = out.rows.size() - rows.size(); repeated > 0)
+        out.notes = {{file, 0, "",
+                      fmt::format("{} of its {} rows repeat the settings of one before them",
+                                  repeated, out.rows.size()),
+                      "the first of each is taken; a file for each sweep keeps them apart",
+                      Severity::warning}};
     out.rows = std::move(rows);
     out.title.grid = std::move(*grid);
     out.title.end = {out.rows.size(), out.rows.size(), false};

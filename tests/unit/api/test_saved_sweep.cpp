@@ -10,6 +10,8 @@
 #include "tests/catch.h"
 #include "tests/support/folder.h"
 
+#include <fmt/core.h>
+
 #include <cmath>
 
 using namespace trainyard;
@@ -124,6 +126,32 @@ TEST_CASE("a sweep's CSV has its points and no scenario")
     CHECK(own->base.json == answer().task.base.json);
 }
 
+TEST_CASE("rows that repeat settings are told, and the first of each is taken")
+{
+    const testing::Folder folder;
+    const std::string file = (folder.path() / "twice.csv").string();
+    const std::string csv = csv_of(answer());
+    write_file(file, csv + csv.substr(csv.find('\n') + 1));
+    const SavedSweep saved = read_saved_sweep(file, {}).value();
+    check_rows(saved);
+    REQUIRE(saved.notes.size() == 1);
+    CHECK_THAT(saved.notes.front().message, Catch::Contains("6 of its 12 rows repeat"));
+    CHECK_FALSE(saved.notes.front().hint.empty());
+}
+
+TEST_CASE("values of a CSV are in their order as numbers, words behind them")
+{
+    const testing::Folder folder;
+    const std::string file = (folder.path() / "layers.csv").string();
+    std::string csv = "point,training.recompute_layers,feasible,step_time_s,reason\n";
+    for (const char* layers : {"10", "null", "2", "1"})
+        csv += fmt::format("0,{},true,1,\n", layers);
+    write_file(file, csv);
+    const SavedSweep saved = read_saved_sweep(file, {}).value();
+    CHECK(saved.title.grid.axes.front().values == std::vector<std::string>{"1", "2", "10", "null"});
+    CHECK(saved.notes.empty());
+}
+
 TEST_CASE("a batch that was moved stands where it was asked for")
 {
     Session session;
@@ -158,6 +186,9 @@ TEST_CASE("a file that is none, or no whole one, is refused by its line")
     const std::string csv = csv_of(answer());
     write_file(file, csv.substr(0, csv.size() - 30));
     CHECK_THAT(problem_of(file), Catch::Contains("swept:7") && Catch::Contains("cells"));
+    write_file(file, "point,strategy.tp,feasible,step_time_s,reason\n0,1,true,abc,\n");
+    CHECK_THAT(problem_of(file), Catch::Contains("\"step_time_s\" is \"abc\", no number") &&
+                                     Catch::Contains("mend the line"));
     for (const char* foreign : {"", "point,feasible\n", "a,b\n1,2\n", "{\"format\":\"other/1\"}"}) {
         write_file(file, foreign);
         CHECK_FALSE(is_saved_sweep(file));
