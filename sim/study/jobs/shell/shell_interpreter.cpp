@@ -1,5 +1,6 @@
 #include "sim/study/jobs/shell/shell_interpreter.h"
 
+#include "sim/study/jobs/shell/shell_pattern.h"
 #include "sim/study/jobs/shell/shell_test.h"
 
 #include <fmt/ranges.h>
@@ -18,7 +19,7 @@ bool is_either(const std::string& word, std::initializer_list<std::string_view> 
     return std::find(list.begin(), list.end(), word) != list.end();
 }
 
-// Length of "NAME" in "NAME=..." or "NAME+=..."; 0 when it is no assignment.
+// Length of "NAME" in "NAME=...", "NAME+=..." or "NAME[..."; 0 when it is no assignment.
 std::size_t assigned_name(const std::string& text)
 {
     std::size_t end = 0;
@@ -28,7 +29,7 @@ std::size_t assigned_name(const std::string& text)
     if (end == 0 || std::isdigit(static_cast<unsigned char>(text.front())) != 0)
         return 0;
     const std::string_view rest = std::string_view(text).substr(end);
-    return rest.starts_with("=") || rest.starts_with("+=") ? end : 0;
+    return rest.starts_with("=") || rest.starts_with("+=") || rest.starts_with("[") ? end : 0;
 }
 
 } // namespace
@@ -196,6 +197,11 @@ void ShellInterpreter::run_command()
     const std::string name = command_[at]->plain();
     if (name == "[" || name == "[[" || name == "test")
         status_ = condition(at + 1);
+    else if (command_[at]->kind == ShellToken::Kind::arithmetic)
+        status_ = calculate(command_[at]->pieces.front().text);
+    else if (name == "let")
+        for (std::size_t i = at + 1; i < command_.size(); ++i)
+            status_ = calculate(expander_.text(command_[i]->pieces));
     else if (name == "true" || name == ":" || name == "false") {
         assign_defaults(at + 1);
         status_ = name != "false";
@@ -223,18 +229,49 @@ void ShellInterpreter::leave(std::size_t at)
 
 std::optional<bool> ShellInterpreter::condition(std::size_t from)
 {
+    // In [[ ]] the right side of a comparison is a pattern.
+    const bool patterns = command_[from - 1]->plain() == "[[";
     std::vector<std::string> words;
     auto next = condition_operators_.begin();
     for (std::size_t i = from; i < command_.size(); ++i) {
         for (; next != condition_operators_.end() && next->first <= i; ++next)
             words.push_back(next->second);
-        if (const std::string plain = command_[i]->plain(); plain != "]" && plain != "]]")
-            words.push_back(expander_.text(command_[i]->pieces).text);
+        const std::vector<ShellPiece>& pieces = command_[i]->pieces;
+        if (const std::string plain = command_[i]->plain(); plain == "]" || plain == "]]")
+            continue;
+        const std::string text = expander_.text(pieces).text;
+        if (words.empty() || !is_either(words.back(), {"=", "==", "!=", "=~"}))
+            words.push_back(text);
+        else if (patterns)
+            words.push_back(expander_.pattern(pieces).text);
+        else
+            words.push_back(has_unknown(text) ? text : literal_pattern(text));
     }
     const std::optional<bool> out = shell_test(words);
     if (!out)
         condition_ = fmt::format("{}", fmt::join(words, " ")).substr(0, longest_told);
+    const auto matches = std::find(words.begin(), words.end(), "=~");
+    if (out == true && matches > words.begin() && words.end() - matches > 1)
+        if (const auto groups = regular_match(matches[1], matches[-1])) {
+            ShellVariable& match = out_.variables["BASH_REMATCH"];
+            match.values.clear();
+            for (const std::string& group : *groups)
+                match.values.push_back(traced(group, line_));
+        }
     return out;
+}
+
+// The outcome of ((...)); an assignment in it is made.
+std::optional<bool> ShellInterpreter::calculate(const TracedText& expression)
+{
+    const std::string text = expander_.expanded(expression).text;
+    const ShellLookup lookup = [this](std::string_view name) { return expander_.lookup(name); };
+    const auto assignment = arithmetic_assignment(text);
+    const auto value = shell_arithmetic(assignment ? assignment->expression : text, lookup);
+    if (assignment)
+        out_.variables[assignment->name].values = {
+            traced(value ? std::to_string(*value) : "$((" + assignment->expression + "))", line_)};
+    return value ? std::optional(*value != 0) : std::nullopt;
 }
 
 // Whether the word is an assignment; lists are set at once, texts go to `assigned`.
@@ -248,13 +285,18 @@ bool ShellInterpreter::assign(const ShellToken& token, std::map<std::string, Tra
     if (length == 0)
         return false;
     const std::string name = head.substr(0, length);
+    if (head[length] == '[')
+        return assign_element(name, token, length);
     const bool adds = head[length] == '+';
     ShellVariable& variable = out_.variables[name];
     if (token.kind == ShellToken::Kind::array) {
+        if (!adds)
+            variable.named.clear();
         std::vector<TracedText> items; // which may hold what the list was
         for (const ShellToken& item : token.items)
-            for (TracedText& value : expander_.words(item))
-                items.push_back(std::move(value));
+            if (!assign_element(name, item, 0))
+                for (TracedText& value : expander_.words(item))
+                    items.push_back(std::move(value));
         if (!adds)
             variable.values.clear();
         variable.values.insert(variable.values.end(), items.begin(), items.end());
@@ -268,6 +310,33 @@ bool ShellInterpreter::assign(const ShellToken& token, std::map<std::string, Tra
     else
         assigned[name] = std::move(value);
     return true;
+}
+
+// NAME[key]=value, and [key]=value in a list. False where the text from `from` on is neither.
+bool ShellInterpreter::assign_element(const std::string& name, const ShellToken& token,
+                                      std::size_t from)
+{
+    std::vector<ShellPiece> key = token.pieces;
+    const auto is_plain = [](const ShellPiece& piece) {
+        return piece.kind == ShellPiece::Kind::literal && !piece.quoted;
+    };
+    if (key.empty() || !is_plain(key.front()) ||
+        !key.front().text.text.substr(from).starts_with('['))
+        return false;
+    key.front().text = key.front().text.part(from + 1);
+    for (std::size_t i = 0; i < key.size(); ++i) {
+        const std::size_t close =
+            is_plain(key[i]) ? key[i].text.text.find("]=") : std::string::npos;
+        if (close == std::string::npos)
+            continue;
+        std::vector<ShellPiece> value(key.begin() + static_cast<std::ptrdiff_t>(i), key.end());
+        value.front().text = value.front().text.part(close + 2);
+        key.resize(i + 1);
+        key.back().text = key.back().text.part(0, close);
+        out_.variables[name].named[expander_.text(key).text] = expander_.text(value);
+        return true;
+    }
+    return false;
 }
 
 // ": ${NAME:=value}" gives NAME a value where it has none.
@@ -300,22 +369,34 @@ void ShellInterpreter::declare(std::size_t from, bool exports)
     status_ = true;
 }
 
-// read -r A B <<< "1,2": the words of a text, the last name has what is left.
+// read -r A B <<< "1,2": the words of a text, the last name has what is left; -a: a list of all.
 void ShellInterpreter::read_words(std::size_t at, const std::string& separators)
 {
     std::vector<std::string> names;
-    for (std::size_t i = at; i < command_.size(); ++i)
-        if (const std::string name = command_[i]->plain(); !name.empty() && name.front() != '-')
+    bool list = false;
+    for (std::size_t i = at; i < command_.size(); ++i) {
+        const std::string name = command_[i]->plain();
+        list = list || (name.size() > 1 && name.front() == '-' && name.ends_with('a'));
+        if (!name.empty() && name.front() != '-')
             names.push_back(name);
-    std::size_t from = 0;
-    for (std::size_t i = 0; i < names.size(); ++i) {
-        const std::size_t end = i + 1 == names.size()
-                                    ? here_string_.text.size()
-                                    : std::min(here_string_.text.find_first_of(separators, from),
-                                               here_string_.text.size());
-        out_.variables[names[i]].values = {here_string_.part(from, end - from)};
-        from = std::min(end + 1, here_string_.text.size());
     }
+    std::size_t from = 0;
+    const auto next = [&](bool last) {
+        const std::size_t end = last ? here_string_.text.size()
+                                     : std::min(here_string_.text.find_first_of(separators, from),
+                                                here_string_.text.size());
+        TracedText word = here_string_.part(from, end - from);
+        from = end + 1;
+        return word;
+    };
+    if (list && !names.empty()) {
+        std::vector<TracedText>& values = out_.variables[names.front()].values;
+        values.clear();
+        while (from < here_string_.text.size())
+            values.push_back(next(false));
+    } else
+        for (std::size_t i = 0; i < names.size(); ++i)
+            out_.variables[names[i]].values = {next(i + 1 == names.size())};
     status_ = true;
 }
 

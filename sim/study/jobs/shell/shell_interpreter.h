@@ -42,6 +42,7 @@ private:
         std::string variable;
         std::vector<TracedText> items;
         std::size_t next_item = 0;
+        std::vector<TracedText> clauses; // of "for ((first; while; step))"
         // of a loop and of a function
         std::size_t body = 0;
     };
@@ -71,6 +72,7 @@ private:
     bool in_patterns() const;
     void close_patterns();
     void open_loop();
+    void open_counted_loop();
     void next_round();
     void open_function();
     void close_function();
@@ -84,7 +86,9 @@ private:
     void run_command();
     void leave(std::size_t at);
     std::optional<bool> condition(std::size_t from);
+    std::optional<bool> calculate(const TracedText& expression);
     bool assign(const ShellToken& token, std::map<std::string, TracedText>& assigned);
+    bool assign_element(const std::string& name, const ShellToken& token, std::size_t from);
     void assign_defaults(std::size_t from);
     void declare(std::size_t from, bool exports);
     void record(std::size_t from, std::map<std::string, TracedText> assigned);

@@ -74,6 +74,90 @@ TEST_CASE("arithmetic follows the usual precedence")
           Words{"run", "$((1/0))", "$((9223372036854775807+1))"});
 }
 
+TEST_CASE("lists are counted, taken by number or by key, and cut")
+{
+    CHECK(words("A=(x y z)\ni=1\nrun ${#A[@]} ${A[1]} ${A[$i]} ${A[i+1]} ${A[-1]} ${#i} ${A[@]:1} "
+                "${A[@]:0:1}") == Words{"run", "3", "y", "y", "z", "z", "1", "y", "z", "x"});
+    CHECK(words("declare -A L=([7b]=32 [\"13b\"]=40)\nL[70b]=80\nS=7b\n"
+                "run ${L[$S]} ${L[13b]} ${L[\"70b\"]} ${L[1b]:-2} ${#L[@]}") ==
+          Words{"run", "32", "40", "80", "2", "3"});
+    CHECK(words("f() {\n run ${@:2} $#\n}\nf a b c") == Words{"run", "b", "c", "3"});
+    CHECK(words("E=()\nX=(--a)\nrun ${E[@]+\"${E[@]}\"} ${X[@]+\"${X[@]}\"} ${#Y[@]} ${Y[0]}") ==
+          Words{"run", "--a", "${#Y[@]}", "${Y[0]}"});
+    CHECK(words("IFS=',' read -ra G <<< \"0,1,2\"\nrun ${#G[@]} ${G[2]}") ==
+          Words{"run", "3", "2"});
+}
+
+TEST_CASE("operators cut, replace and change the case of a text")
+{
+    CHECK(
+        words(
+            "A=gpt-L24-T2.json\nB=${A#*-L}\n"
+            "run ${B%%-*} ${A##*T} ${A%.json} ${A%.*} ${A/-/_} ${A//-/_} ${A/%json/x} ${A/#gpt/b} "
+            "${A/[0-9]*/}") == Words{"run", "24", "2.json", "gpt-L24-T2", "gpt-L24-T2",
+                                     "gpt_L24-T2.json", "gpt_L24_T2.json", "gpt-L24-T2.x",
+                                     "b-L24-T2.json", "gpt-L"});
+    CHECK(words("A=7Bx\nrun ${A,,} ${A^^} ${A,} ${A:0:1} ${A:1} ${A: -1}") ==
+          Words{"run", "7bx", "7BX", "7Bx", "7", "Bx", "x"});
+    // What is not known stays: of the variable itself, or the whole.
+    CHECK(words("A=${B}/x\nrun ${A%/x} ${C%x} ${!D}") == Words{"run", "${B}/x", "${C%x}", "${!D}"});
+    CHECK(words("A=5\nD=A\nrun ${!D}") == Words{"run", "5"});
+}
+
+TEST_CASE("double brackets compare with patterns and regular expressions, single ones with texts")
+{
+    const std::string branches = "; then L=1; else L=0; fi\nrun $L";
+    const auto taken = [&](const std::string& condition) {
+        return words("M=llama-7b\nS='*'\nif " + condition + branches) == Words{"run", "1"};
+    };
+    CHECK(taken("[[ $M == *\"7b\" ]]"));
+    CHECK(!taken("[[ $M == \"*7b\" ]]")); // quoted: itself
+    CHECK(!taken("[ $M = \"$S\" ]"));
+    CHECK(taken("[[ $M == $S ]]"));
+    CHECK(taken("[[ $M != *13b* && $M =~ ^llama-[0-9]+b$ ]]"));
+    CHECK(!taken("[[ $M =~ 13b|70b ]]"));
+    CHECK(!taken("[[ $M =~ 7\\. ]]"));
+    CHECK(taken("[ $M = x -o 1 -lt 2 ]"));
+    CHECK(words("M=gpt_L24_T2\nif [[ $M =~ L([0-9]+)_T([0-9]+) ]]; then\n"
+                "  run ${BASH_REMATCH[1]} ${BASH_REMATCH[2]}\nfi") == Words{"run", "24", "2"});
+}
+
+TEST_CASE("an expression that is none or would grow without end decides nothing")
+{
+    for (const std::string expression : {"[a", "(a{9}){9}"})
+        CHECK(script("if [[ aaa =~ " + expression + " ]]; then\n A=1\nfi\nrun").skipped.size() ==
+              1);
+}
+
+TEST_CASE("arithmetic compares, chooses and sets variables")
+{
+    CHECK(words("N=8\n((M=N*2))\nlet K=N/4\n((K++))\n((M+=1))\n"
+                "run $M $K $((N > 4 ? 4 : 2)) $((N == 8 && !0)) $((1 << 3 | 1))") ==
+          Words{"run", "17", "3", "4", "1", "9"});
+    CHECK(words("N=8\nif ((N >= 8)); then A=1; fi\n(( N < 8 )) && A=2\nrun $A") ==
+          Words{"run", "1"});
+    CHECK(words("((M=N*2))\nrun $M") == Words{"run", "$((N*2))"});
+}
+
+TEST_CASE("counted loops run as long as their condition holds")
+{
+    const ShellScript read = script("for ((t=1; t<=4; t*=2)); do\n  A+=($t)\ndone\n"
+                                    "for i in $(seq 2 2 6) {1..2}; do\n  B+=($i)\ndone\n"
+                                    "for ((i=0; i<$N; i++)); do\n  C=1\ndone\nrun");
+    CHECK(read.variables.at("A").values.size() == 3);
+    CHECK(read.variables.at("B").values.size() == 5);
+    CHECK(!read.variables.contains("C"));
+    CHECK(read.skipped.size() == 1);
+}
+
+TEST_CASE("commands that only compute with their words are computed, others stay")
+{
+    CHECK(words("N=2\nD=0,1,2,3\nP=a/b-7b/run.sh\n"
+                "run $(expr $N \\* 4) `expr $N + 1` $(echo $D | tr ',' '\\n' | wc -l) "
+                "$(basename $P .sh) $(echo \"$N*3\" | bc) $(echo $D | cut -d ',' -f 2) $(ls | wc "
+                "-l)") == Words{"run", "8", "3", "4", "run", "6", "1", "$(ls | wc -l)"});
+}
+
 TEST_CASE("conditions that the text decides choose their branch")
 {
     CHECK(words("if [ -z \"$TP\" ]; then TP=2; fi\nrun $TP") == Words{"run", "2"});
