@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace trainyard {
 namespace {
@@ -215,6 +216,7 @@ void ShellInterpreter::open_counted_loop()
 void ShellInterpreter::next_round()
 {
     Frame& frame = frames_.back();
+    frame.runs = frame.runs || std::exchange(frame.goes_on, false);
     const bool counts = !frame.clauses.empty() && runs();
     if (counts)
         calculate(frame.clauses[2]);
@@ -229,6 +231,21 @@ void ShellInterpreter::next_round()
     out_.variables[frame.variable].values = {frame.items[frame.next_item]};
     ++frame.next_item;
     at_ = frame.body;
+}
+
+// "break" and "continue", of the innermost loop.
+void ShellInterpreter::leave_round(const std::string& word)
+{
+    const auto loop = std::find_if(frames_.rbegin(), frames_.rend(), [](const Frame& frame) {
+        return frame.kind == Frame::Kind::loop;
+    });
+    if (loop == frames_.rend())
+        return;
+    for (auto frame = frames_.rbegin(); frame != loop + 1; ++frame) {
+        frame->runs = false;
+        frame->decided = true;
+    }
+    loop->goes_on = word == "continue";
 }
 
 void ShellInterpreter::open_function()
@@ -261,12 +278,7 @@ bool ShellInterpreter::call(const std::string& name, std::size_t at)
         for (TracedText& word : expander_.words(*command_[i]))
             words.push_back(std::move(word));
     const ShellVariables before = out_.variables;
-    TracedText count;
-    count.append(std::to_string(words.size()), line_);
-    out_.variables["#"].values = {count};
-    out_.variables["@"].values = words;
-    for (std::size_t i = 0; i < words.size(); ++i)
-        out_.variables[std::to_string(i + 1)].values = {words[i]};
+    set_parameters(std::move(words));
     const Function function = found->second;
     const int line = line_;
     command_.clear();

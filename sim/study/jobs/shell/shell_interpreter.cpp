@@ -39,6 +39,17 @@ bool ShellInterpreter::overflown() const
     return expander_.overflown() || out_.commands.size() > most_commands || steps_ > most_steps;
 }
 
+void ShellInterpreter::set_parameters(std::vector<TracedText> words)
+{
+    std::erase_if(out_.variables, [](const auto& variable) {
+        return variable.first.find_first_not_of("0123456789#@") == std::string::npos;
+    });
+    out_.variables["#"].values = {traced(std::to_string(words.size()), line_)};
+    for (std::size_t i = 0; i < words.size(); ++i)
+        out_.variables[std::to_string(i + 1)].values = {words[i]};
+    out_.variables["@"].values = std::move(words);
+}
+
 void ShellInterpreter::run(const std::vector<ShellToken>& tokens)
 {
     walk(tokens, 0, tokens.size());
@@ -209,6 +220,12 @@ void ShellInterpreter::run_command()
         declare(at + 1, name == "export");
     else if (name == "exit" || name == "return")
         leave(at);
+    else if (name == "break" || name == "continue")
+        leave_round(name);
+    else if (name == "unset")
+        forget(at + 1);
+    else if (name == "shift")
+        shift(at + 1);
     else if (name == "read" && !here_string_.text.empty())
         read_words(at + 1, assigned.contains("IFS") ? assigned.at("IFS").text : " \t\n");
     else if (name == "source" || name == ".")
@@ -366,6 +383,29 @@ void ShellInterpreter::declare(std::size_t from, bool exports)
         if (const auto found = out_.variables.find(name); exports && found != out_.variables.end())
             found->second.exported = true;
     }
+    status_ = true;
+}
+
+void ShellInterpreter::forget(std::size_t from)
+{
+    for (std::size_t i = from; i < command_.size(); ++i)
+        out_.variables.erase(command_[i]->plain());
+    status_ = true;
+}
+
+void ShellInterpreter::shift(std::size_t at)
+{
+    const auto found = out_.variables.find("@");
+    const auto count = at < command_.size()
+                           ? shell_arithmetic(expander_.text(command_[at]->pieces).text,
+                                              [](std::string_view) { return std::nullopt; })
+                           : std::optional<std::int64_t>(1);
+    if (found == out_.variables.end() || !count || *count < 0)
+        return;
+    std::vector<TracedText> words = found->second.values;
+    words.erase(words.begin(),
+                words.begin() + std::min(*count, static_cast<std::int64_t>(words.size())));
+    set_parameters(std::move(words));
     status_ = true;
 }
 

@@ -15,6 +15,9 @@ public:
         : out_(out), files_(files), expander_(out.variables)
     {}
 
+    // Of the script, or of the function that is called: $1, $2, ..., $@ and $#.
+    void set_parameters(std::vector<TracedText> words);
+
     void run(const std::vector<ShellToken>& tokens);
 
     int too_deep() const { return expander_.too_deep(); }
@@ -43,6 +46,7 @@ private:
         std::vector<TracedText> items;
         std::size_t next_item = 0;
         std::vector<TracedText> clauses; // of "for ((first; while; step))"
+        bool goes_on = false;            // after "continue"
         // of a loop and of a function
         std::size_t body = 0;
     };
@@ -74,6 +78,7 @@ private:
     void open_loop();
     void open_counted_loop();
     void next_round();
+    void leave_round(const std::string& word);
     void open_function();
     void close_function();
     bool call(const std::string& name, std::size_t at);
@@ -91,6 +96,8 @@ private:
     bool assign_element(const std::string& name, const ShellToken& token, std::size_t from);
     void assign_defaults(std::size_t from);
     void declare(std::size_t from, bool exports);
+    void forget(std::size_t from);
+    void shift(std::size_t at);
     void record(std::size_t from, std::map<std::string, TracedText> assigned);
     void read_words(std::size_t at, const std::string& separators);
     void read_other_file(std::size_t at);

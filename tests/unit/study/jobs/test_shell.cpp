@@ -150,6 +150,31 @@ TEST_CASE("counted loops run as long as their condition holds")
     CHECK(read.skipped.size() == 1);
 }
 
+TEST_CASE("a loop ends where it is left, and a round where the next one is wanted")
+{
+    CHECK(words("for i in 1 2 3 4; do\n  if [ $i = 2 ]; then continue; fi\n"
+                "  if [ $i = 4 ]; then\n    break\n  fi\n  A+=($i)\ndone\nrun ${A[@]} $i") ==
+          Words{"run", "1", "3", "4"});
+}
+
+TEST_CASE("variables are forgotten and parameters move on")
+{
+    CHECK(words("A=1\nunset A\nrun ${A:-2}") == Words{"run", "2"});
+    CHECK(words("f() {\n  shift 2\n  run $1 $# \"$@\"\n}\nf a b c d") ==
+          Words{"run", "c", "2", "c", "d"});
+}
+
+TEST_CASE("a call that a comment shows gives a script its arguments, places for them do not")
+{
+    const std::string use = "\nL=$1\nrun $L ${2:-1} $#\n";
+    CHECK(words("#!/bin/bash\n# bash jobs/run.sh 7B 2" + use) == Words{"run", "7B", "2", "2"});
+    CHECK(script("# sh run.sh 7B\n" + use).shown_call.line() == 1);
+    for (const std::string comment : {"# bash run.sh <size> 2", "# bash run.sh $SIZE 2",
+                                      "# run.sh [size]", "# bash other.sh 7B 2", "# run.sh -h"})
+        CHECK(words(comment + use) == Words{"run", "${1}", "1", "${#}"});
+    CHECK(words("# bash run.sh 7B 2" + use, {{"1", "13B"}}) == Words{"run", "13B", "1", "${#}"});
+}
+
 TEST_CASE("commands that only compute with their words are computed, others stay")
 {
     CHECK(words("N=2\nD=0,1,2,3\nP=a/b-7b/run.sh\n"
