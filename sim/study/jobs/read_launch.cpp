@@ -142,6 +142,8 @@ std::optional<Launch> read_launch(const std::string& text, JobContext& context)
     for (const std::string& doubtful : script->doubtful)
         draft.flag(doubtful);
     draft.left_out = script->skipped;
+    for (const std::string& assumed : script->assumed)
+        draft.assume(assumed);
     if (!script->shown_call.text.empty())
         draft.assume(fmt::format("arguments of the script as line {} shows its call: {}",
                                  script->shown_call.line(), script->shown_call.text));

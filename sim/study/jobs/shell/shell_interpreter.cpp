@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 
 namespace trainyard {
 namespace {
@@ -30,6 +31,36 @@ std::size_t assigned_name(const std::string& text)
         return 0;
     const std::string_view rest = std::string_view(text).substr(end);
     return rest.starts_with("=") || rest.starts_with("+=") || rest.starts_with("[") ? end : 0;
+}
+
+// A variable of the machine or of what starts the script there.
+bool is_set_elsewhere(std::string_view name)
+{
+    constexpr std::array<std::string_view, 8> prefixes{"SLURM", "OMPI_", "PMI",  "PBS_",
+                                                       "LSB_",  "MPI_",  "HOST", "KUBERNETES"};
+    return name.find("RANK") != std::string_view::npos || name == "WORLD_SIZE" || name == "USER" ||
+           std::any_of(prefixes.begin(), prefixes.end(),
+                       [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
+// Left sides of comparisons with texts that are variables and nothing else: run as it stands, a
+// script has nothing in those that no line sets. Arguments are not among them: they are to be
+// given.
+std::set<std::string> empty_the_unset(std::vector<std::string>& words)
+{
+    std::set<std::string> out;
+    for (std::size_t i = 0; i + 2 < words.size(); ++i) {
+        std::string& word = words[i];
+        if (!is_either(words[i + 1], {"=", "==", "!="}) || !word.starts_with("${") ||
+            word.find('}') != word.size() - 1)
+            continue;
+        const std::string name = word.substr(2, word.size() - 3);
+        if (assigned_name(name + "=") == name.size() && !is_set_elsewhere(name)) {
+            out.insert(name);
+            word.clear();
+        }
+    }
+    return out;
 }
 
 } // namespace
@@ -264,7 +295,12 @@ std::optional<bool> ShellInterpreter::condition(std::size_t from)
         else
             words.push_back(has_unknown(text) ? text : literal_pattern(text));
     }
+    const std::set<std::string> unset = empty_the_unset(words);
     const std::optional<bool> out = shell_test(words);
+    for (const std::string& name : unset)
+        if (out && runs())
+            out_.assumed.push_back(
+                fmt::format("line {}: {} is empty: no line sets it", line_, name));
     if (!out)
         condition_ = fmt::format("{}", fmt::join(words, " ")).substr(0, longest_told);
     const auto matches = std::find(words.begin(), words.end(), "=~");

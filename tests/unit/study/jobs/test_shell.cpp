@@ -122,6 +122,18 @@ TEST_CASE("double brackets compare with patterns and regular expressions, single
                 "  run ${BASH_REMATCH[1]} ${BASH_REMATCH[2]}\nfi") == Words{"run", "24", "2"});
 }
 
+TEST_CASE("a text that no line sets is empty where it is compared, arguments and ranks are not")
+{
+    const std::string branches = " ]; then L=12; else L=32; fi\nrun $L";
+    CHECK(words("if [ \"$M\" = small" + branches) == Words{"run", "32"});
+    CHECK(words("if [ $M != small" + branches) == Words{"run", "12"});
+    CHECK(script("if [ $M = small" + branches).assumed ==
+          Words{"line 1: M is empty: no line sets it"});
+    for (const std::string name : {"1", "RANK", "SLURM_JOB_PARTITION"})
+        CHECK(words("if [ $" + name + " = small" + branches) == Words{"run", "${L}"});
+    CHECK(words("M=${N}-x\nif [ $M = small" + branches) == Words{"run", "${L}"});
+}
+
 TEST_CASE("an expression that is none or would grow without end decides nothing")
 {
     for (const std::string expression : {"[a", "(a{9}){9}"})
