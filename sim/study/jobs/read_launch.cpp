@@ -2,6 +2,7 @@
 
 #include "sim/study/jobs/job_readers.h"
 #include "sim/study/jobs/launch_program.h"
+#include "sim/study/jobs/manifest.h"
 #include "sim/study/jobs/megatron/megatron.h"
 #include "sim/study/jobs/recipes/read_recipe.h"
 #include "sim/study/problems.h"
@@ -52,6 +53,12 @@ std::string code_of(const std::string& text)
         from = end;
     }
     return out;
+}
+
+// Settings, and no manifest with a command.
+bool is_recipe(const std::string& text)
+{
+    return is_tree(text) && !read_manifest(text);
 }
 
 // A way out, and the parts of the script that may have had it.
@@ -130,9 +137,10 @@ std::optional<Launch> read_launch(const std::string& text, JobContext& context)
         draft.refuse({}, "is too long for a script", "at most 1 MiB");
         return std::nullopt;
     }
-    const Checked<ShellScript> script =
-        read_shell(traced(code_of(text)), draft.file(), context.options.defined,
-                   [&](const std::string& path) { return context.beside(path); });
+    const std::optional<Manifest> manifest = read_manifest(text);
+    const Checked<ShellScript> script = read_shell(
+        manifest ? manifest->script : traced(code_of(text)), draft.file(), context.options.defined,
+        [&](const std::string& path) { return context.beside(path); });
     if (!script) {
         append(draft.problems, script.error());
         return std::nullopt;
@@ -162,6 +170,11 @@ std::optional<Launch> read_launch(const std::string& text, JobContext& context)
             hint += fmt::format("; {}", skipped);
         draft.refuse({}, "no line of it starts a training program", hint);
         return std::nullopt;
+    }
+    if (manifest) {
+        launch->nodes = launch->nodes ? launch->nodes : manifest->nodes;
+        launch->gpus_per_node =
+            launch->gpus_per_node ? launch->gpus_per_node : manifest->gpus_per_node;
     }
     for (const std::string& ignored : launch->ignored)
         add_note(draft.notes.ignored, ignored + ": of the launcher");
@@ -194,7 +207,7 @@ std::optional<Launch> read_launch(const std::string& text, JobContext& context)
 void read_megatron_job(const std::string& text, JobContext& context)
 {
     JobDraft& draft = context.draft;
-    if (is_tree(text)) {
+    if (is_recipe(text)) {
         read_recipe(text, context);
         return;
     }
@@ -216,7 +229,7 @@ void read_megatron_job(const std::string& text, JobContext& context)
 
 void read_torchrun_job(const std::string& text, JobContext& context)
 {
-    if (is_tree(text))
+    if (is_recipe(text))
         read_recipe(text, context);
     else if (const std::optional<Launch> launch = read_launch(text, context))
         read_program(*launch, context);

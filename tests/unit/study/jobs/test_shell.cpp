@@ -307,6 +307,12 @@ TEST_CASE("a file that a script reads as part of itself sets variables, or is na
     CHECK(read->commands.back().words.back().text == "4");
     REQUIRE(read->skipped.size() == 1);
     CHECK(read->skipped.front() == "line 2: other.sh was not read, which may set variables");
+    for (const std::string folder :
+         {"$(dirname $0)", "${HERE}", "$(cd \"$(dirname \"$0\")\" && pwd)"})
+        CHECK(read_shell(traced("source \"" + folder + "/env.sh\"\nrun $TP"), "run.sh", {}, files)
+                  ->commands.back()
+                  .words.back()
+                  .text == "4");
 }
 
 TEST_CASE("loops in loops beyond all reason are refused")

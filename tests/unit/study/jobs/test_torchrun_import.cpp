@@ -31,6 +31,40 @@ TEST_CASE("a torchrun line gives the cluster's size and its program's batch")
     CHECK(job.job.training.sequence_length == 2048);
 }
 
+TEST_CASE("a manifest of Kubernetes gives the command of its container, its pods and their GPUs")
+{
+    const std::string pod =
+        "      template:\n        spec:\n          containers:\n"
+        "          - name: pytorch\n"
+        "            env:\n            - name: TOKENS\n              value: \"2048\"\n"
+        "            resources:\n              limits:\n"
+        "                nvidia.com/gpu: 4\n";
+    const std::string head = "apiVersion: v1\nkind: Service\n---\n"
+                             "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nspec:\n"
+                             "  pytorchReplicaSpecs:\n    Master:\n      replicas: 1\n" +
+                             pod;
+    const std::string workers = "    Worker:\n      replicas: 3\n" + pod;
+    const std::string in_a_shell =
+        "            command: [bash, -c]\n            args:\n            - |\n"
+        "              cd /work\n"
+        "              torchrun --nnodes=$WORLD_SIZE train.py --per_device_train_batch_size 2 \\\n"
+        "                --bf16 True --max_seq_length $TOKENS\n";
+    const std::string as_words =
+        "            command: [torchrun, train.py, --per_device_train_batch_size, \"2\", --bf16, "
+        "\"True\", --max_seq_length, $(TOKENS)]\n";
+    for (const std::string& command : {in_a_shell, as_words}) {
+        const ImportedJob job =
+            imported(JobKind::torchrun, head + command + workers + command, llama_on_h100());
+        CHECK(job.job.world() == 16); // 4 pods of 4
+        CHECK(job.job.training.micro_batch == 2);
+        CHECK(job.job.training.sequence_length == 2048);
+    }
+    // --per_device_train_batch_size stands in line 24.
+    const ImportedJob job = imported(JobKind::torchrun, head + in_a_shell, llama_on_h100());
+    CHECK(says(job.notes.understood, "line 24: --per-device-train-batch-size 2"));
+    CHECK(job.job.world() == 4);
+}
+
 TEST_CASE("a Slurm script's directives size the job, tasks per node do not")
 {
     const ImportedJob job =
