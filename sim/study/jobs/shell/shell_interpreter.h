@@ -9,6 +9,9 @@
 
 namespace trainyard {
 
+// Length of "NAME" in "NAME=...", "NAME+=..." or "NAME[..."; 0 when it is no assignment.
+std::size_t assigned_name(const std::string& text);
+
 class ShellInterpreter {
 public:
     ShellInterpreter(ShellScript& out, const ShellFiles& files)
