@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cctype>
 
 namespace trainyard {
@@ -160,11 +161,46 @@ std::vector<TracedText> ShellExpander::parameter(const TracedText& inside, int l
     }
     if (inside.text == "#")
         return with_operator("#", {}, inside, line);
-    if (length == 0 && !inside.text.empty() && inside.text.front() != '#' &&
-        inside.text.front() != '!')
+    if (inside.text.starts_with('#'))
+        return {length_of(inside, line)};
+    if (length == 0 && !inside.text.empty() && inside.text.front() != '!')
         length = 1;
     const std::string name = inside.text.substr(0, length);
     return with_operator(name, inside.part(length), inside, line);
+}
+
+// ${#name}: characters; ${#name[@]}: entries.
+TracedText ShellExpander::length_of(const TracedText& inside, int line) const
+{
+    const std::string name = inside.text.substr(1, name_length(inside.text.substr(1)));
+    const std::string rest = inside.text.substr(1 + name.size());
+    const auto found = variables_.find(name);
+    const bool of_list = rest == "[@]" || rest == "[*]";
+    TracedText out;
+    if (found != variables_.end() && of_list &&
+        std::ranges::none_of(found->second.values,
+                             [](const TracedText& entry) { return has_unknown(entry.text); }))
+        out.append(std::to_string(found->second.values.size()), line);
+    else if (const auto text = lookup(name); text && rest.empty() && !has_unknown(*text))
+        out.append(std::to_string(text->size()), line);
+    else
+        out.append("${" + inside.text + "}", line);
+    return out;
+}
+
+// The entry of a list that "[I]" behind its name asks for; null where that is not known.
+const TracedText* ShellExpander::entry_of(const std::vector<TracedText>& list,
+                                          const TracedText& index)
+{
+    if (index.text.size() < 3 || !index.text.starts_with('[') || !index.text.ends_with(']'))
+        return nullptr;
+    const TracedText inside = index.part(1, index.text.size() - 2);
+    const auto value = shell_arithmetic(inner_text(inside).value_or(inside).text,
+                                        [this](std::string_view name) { return lookup(name); });
+    const auto count = static_cast<std::int64_t>(list.size());
+    if (!value || *value >= count || *value < -count)
+        return nullptr;
+    return &list[static_cast<std::size_t>(*value < 0 ? *value + count : *value)];
 }
 
 // ${name}, ${name[@]}, ${name:-other} and its kin.
@@ -182,6 +218,8 @@ std::vector<TracedText> ShellExpander::with_operator(const std::string& name,
         return found != variables_.end() ? found->second.values : std::vector{unknown};
     if (op.empty() || op == "[0]")
         return {set ? found->second.values.front() : unknown};
+    if (const TracedText* const entry = set ? entry_of(found->second.values, rest) : nullptr)
+        return {*entry};
     const auto other = [&](std::size_t skip) -> std::vector<TracedText> {
         return {inner_text(without_quotes(rest.part(skip))).value_or(unknown)};
     };

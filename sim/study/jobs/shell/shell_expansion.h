@@ -43,6 +43,8 @@ private:
     std::vector<TracedText> parameter(const TracedText& inside, int line);
     std::vector<TracedText> with_operator(const std::string& name, const TracedText& rest,
                                           const TracedText& whole, int line);
+    TracedText length_of(const TracedText& inside, int line) const;
+    const TracedText* entry_of(const std::vector<TracedText>& list, const TracedText& index);
     std::optional<TracedText> inner_text(const TracedText& inside);
     std::optional<std::string> lookup(std::string_view name) const;
 

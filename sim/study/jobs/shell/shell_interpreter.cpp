@@ -205,6 +205,8 @@ void ShellInterpreter::run_command()
         leave(at);
     else if (name == "read" && !here_string_.text.empty())
         read_words(at + 1, assigned.contains("IFS") ? assigned.at("IFS").text : " \t\n");
+    else if (name == "shift")
+        shift(at + 1);
     else if (name == "source" || name == ".")
         read_other_file(at + 1);
     else if (!call(name, at) && !read_document(name, at))
@@ -232,6 +234,15 @@ std::optional<bool> ShellInterpreter::condition(std::size_t from)
             words.push_back(expander_.text(command_[i]->pieces).text);
     }
     const std::optional<bool> out = shell_test(words);
+    if (out == true && words.size() > 2 && words[1] == "=~")
+        if (const auto groups = regex_groups(
+                words[0], fmt::format("{}", fmt::join(words.begin() + 2, words.end(), ""))))
+        {
+            std::vector<TracedText>& matched = out_.variables["BASH_REMATCH"].values;
+            matched.assign(groups->size(), {});
+            for (std::size_t i = 0; i < groups->size(); ++i)
+                matched[i].append((*groups)[i], line_);
+        }
     if (!out)
         condition_ = fmt::format("{}", fmt::join(words, " ")).substr(0, longest_told);
     return out;
@@ -300,14 +311,30 @@ void ShellInterpreter::declare(std::size_t from, bool exports)
     status_ = true;
 }
 
-// read -r A B <<< "1,2": the words of a text, the last name has what is left.
+// read -r A B <<< "1,2": the words of a text, the last name has what is left; read -a A: a list.
 void ShellInterpreter::read_words(std::size_t at, const std::string& separators)
 {
     std::vector<std::string> names;
+    bool list = false;
     for (std::size_t i = at; i < command_.size(); ++i)
-        if (const std::string name = command_[i]->plain(); !name.empty() && name.front() != '-')
+        if (const std::string name = command_[i]->plain(); name.starts_with('-'))
+            list = list || name.find('a') != std::string::npos;
+        else if (!name.empty())
             names.push_back(name);
+    status_ = true;
     std::size_t from = 0;
+    if (list && !names.empty()) {
+        std::vector<TracedText>& words = out_.variables[names.front()].values;
+        words.clear();
+        while (from < here_string_.text.size()) {
+            const std::size_t end = std::min(here_string_.text.find_first_of(separators, from),
+                                             here_string_.text.size());
+            if (end > from)
+                words.push_back(here_string_.part(from, end - from));
+            from = end + 1;
+        }
+        return;
+    }
     for (std::size_t i = 0; i < names.size(); ++i) {
         const std::size_t end = i + 1 == names.size()
                                     ? here_string_.text.size()
@@ -315,6 +342,31 @@ void ShellInterpreter::read_words(std::size_t at, const std::string& separators)
                                                here_string_.text.size());
         out_.variables[names[i]].values = {here_string_.part(from, end - from)};
         from = std::min(end + 1, here_string_.text.size());
+    }
+}
+
+// The parameters of a function, or those that --define gives a script, without the first of them.
+void ShellInterpreter::shift(std::size_t at)
+{
+    constexpr std::size_t most = 100;
+    const std::string said = at < command_.size() ? command_[at]->plain() : "1";
+    const ShellLookup none = [](std::string_view) { return std::nullopt; };
+    const std::int64_t asked = shell_arithmetic(said, none).value_or(0);
+    const auto count = static_cast<std::size_t>(std::clamp<std::int64_t>(asked, 0, most));
+    for (std::size_t i = 1; i < most; ++i) {
+        const auto from = out_.variables.find(std::to_string(i + count));
+        if (from != out_.variables.end())
+            out_.variables[std::to_string(i)] = from->second;
+        else
+            out_.variables.erase(std::to_string(i));
+    }
+    if (const auto all = out_.variables.find("@"); all != out_.variables.end()) {
+        std::vector<TracedText>& left = all->second.values;
+        left.erase(left.begin(),
+                   left.begin() + static_cast<std::ptrdiff_t>(std::min(count, left.size())));
+        TracedText number;
+        number.append(std::to_string(left.size()), line_);
+        out_.variables["#"].values = {number};
     }
     status_ = true;
 }

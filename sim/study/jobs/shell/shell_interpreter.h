@@ -89,6 +89,7 @@ private:
     void declare(std::size_t from, bool exports);
     void record(std::size_t from, std::map<std::string, TracedText> assigned);
     void read_words(std::size_t at, const std::string& separators);
+    void shift(std::size_t at);
     void read_other_file(std::size_t at);
 
     ShellScript& out_;

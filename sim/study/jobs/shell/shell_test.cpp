@@ -3,6 +3,12 @@
 #include "sim/study/jobs/shell/shell_arithmetic.h"
 #include "sim/study/jobs/shell/shell_expansion.h"
 
+#include <fmt/ranges.h>
+#include <regex.h>
+
+#include <algorithm>
+#include <array>
+
 namespace trainyard {
 namespace {
 
@@ -31,6 +37,12 @@ std::optional<bool> compared(const std::string& left, const std::string& operati
     return std::nullopt;
 }
 
+// Its brackets and bars were taken for operators of the shell.
+std::string expression_of(const TestWords& words)
+{
+    return fmt::format("{}", fmt::join(words.begin() + 2, words.end(), ""));
+}
+
 std::optional<bool> simple(const TestWords& words)
 {
     if (words.size() == 2 && (words[0] == "-z" || words[0] == "-n")) {
@@ -38,6 +50,13 @@ std::optional<bool> simple(const TestWords& words)
             return std::nullopt;
         const bool empty = words[1].empty() || has_unknown(words[1]);
         return empty == (words[0] == "-z");
+    }
+    if (words.size() > 2 && words[1] == "=~") {
+        const std::string expression = expression_of(words);
+        if (has_unknown(words[0]) || has_unknown(expression))
+            return std::nullopt;
+        const auto groups = regex_groups(words[0], expression);
+        return groups ? std::optional(!groups->empty()) : std::nullopt;
     }
     if (words.size() == 1)
         return has_unknown(words[0]) ? std::nullopt : std::optional(!words[0].empty());
@@ -52,6 +71,31 @@ std::optional<bool> simple(const TestWords& words)
 }
 
 } // namespace
+
+std::optional<std::vector<std::string>> regex_groups(const std::string& text,
+                                                     const std::string& expression)
+{
+    constexpr std::size_t longest = 1000;
+    constexpr std::size_t most_groups = 10;
+    // Counts inside one another make an expression of millions of states.
+    if (text.size() > longest || expression.size() > longest ||
+        std::ranges::count(expression, '{') > 1)
+        return std::nullopt;
+    regex_t compiled = {};
+    if (regcomp(&compiled, expression.c_str(), REG_EXTENDED) != 0)
+        return std::nullopt;
+    std::array<regmatch_t, most_groups> found = {};
+    const bool matches = regexec(&compiled, text.c_str(), found.size(), found.data(), 0) == 0;
+    const std::size_t groups = std::min(compiled.re_nsub + 1, found.size());
+    regfree(&compiled);
+    std::vector<std::string> out;
+    for (std::size_t i = 0; matches && i < groups; ++i)
+        out.push_back(found[i].rm_so < 0
+                          ? std::string()
+                          : text.substr(static_cast<std::size_t>(found[i].rm_so),
+                                        static_cast<std::size_t>(found[i].rm_eo - found[i].rm_so)));
+    return out;
+}
 
 std::optional<bool> shell_test(const TestWords& words)
 {
