@@ -1,5 +1,7 @@
 #include "sim/strategy/lower/job_work.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 namespace trainyard {
@@ -22,6 +24,22 @@ JobWork job_work(const Job& job)
         }
     }
     return out;
+}
+
+std::vector<std::string> layer_names(const JobWork& work)
+{
+    std::vector<std::string> names;
+    for (const std::vector<std::size_t>& stage : work.stages)
+        for (const std::size_t kind : stage) {
+            const LayerKind& layer = work.kinds[kind].layer.kind;
+            const bool embeds = layer.role == LayerKind::Role::embedding;
+            const bool ends = layer.role == LayerKind::Role::head;
+            const std::string_view of = layer.encoder >= 0 ? "encoder " : "";
+            names.push_back(embeds ? fmt::format("{}embedding", of)
+                            : ends ? "head"
+                                   : fmt::format("{}layer {}", of, names.size()));
+        }
+    return names;
 }
 
 std::vector<PlacedLayer> layers_of_stage(const JobWork& work, const StagePlacement& placement,

@@ -20,6 +20,9 @@ struct JobWork {
 
 JobWork job_work(const Job& job);
 
+// By number: what reports call them.
+std::vector<std::string> layer_names(const JobWork& work);
+
 // A layer of a device.
 struct PlacedLayer {
     int chunk = 0;

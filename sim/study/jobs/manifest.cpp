@@ -1,209 +1,194 @@
 #include "sim/study/jobs/manifest.h"
 
-#include "sim/study/jobs/recipes/dialect.h"
+#include "sim/base/quoted.h"
 #include "sim/study/jobs/structured_text.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace trainyard {
 namespace {
 
-std::string scalar_text(const Json& value)
+constexpr int most = 1'000'000;
+
+std::string value_text(const Json& value)
 {
     return value.is_string() ? value.as_string() : to_text(value, JsonStyle::compact);
 }
 
-// A block of lines begins behind the mark that opens it.
-TracedText traced_scalar(const Json& value)
+std::optional<int> whole_at(const Json* value)
 {
-    const std::string text = scalar_text(value);
-    return traced(text, value.line() + (text.find('\n') == std::string::npos ? 0 : 1));
+    const std::string text = value != nullptr ? value_text(*value) : "";
+    const bool digits = !text.empty() && text.size() < 7 &&
+                        text.find_first_not_of("0123456789") == std::string::npos;
+    return digits ? std::optional(std::stoi(text)) : std::nullopt;
 }
 
-TracedText in_quotes(const TracedText& text)
+// Kubernetes puts the container's own variables in for $(NAME), in a shell's text too.
+std::string with_variables(std::string text, const Json& container)
 {
-    TracedText out;
-    out.append("'", text.line());
-    for (std::size_t i = 0; i < text.text.size(); ++i)
-        if (text.text[i] == '\'')
-            out.append("'\\''", text.lines[i]);
-        else
-            out.append(text.part(i, 1));
-    out.append("'", text.line());
-    return out;
-}
-
-std::int64_t count_in(const Json& tree, std::string_view name)
-{
-    const Json* const value = tree.find(name);
-    constexpr std::int64_t most = 100'000;
-    return value != nullptr && value->is_integer()
-               ? std::clamp(value->as_integer(), std::int64_t{0}, most)
-               : 1;
-}
-
-// "nvidia.com/gpu: 8" of the limits.
-std::optional<LaunchSize> gpus_of(const Json& container)
-{
-    for (const std::string_view kind : {"resources.limits", "resources.requests"}) {
-        const Json* const asked = setting_at(container, kind);
-        if (asked == nullptr || !asked->is_object())
+    const Json* const variables = container.find("env");
+    if (variables == nullptr || !variables->is_array())
+        return text;
+    for (const Json& variable : variables->items()) {
+        const Json* const name = variable.is_object() ? variable.find("name") : nullptr;
+        const Json* const value = variable.is_object() ? variable.find("value") : nullptr;
+        if (name == nullptr || value == nullptr)
             continue;
-        for (const auto& [name, value] : asked->members()) {
-            const std::string text = scalar_text(value);
-            constexpr std::size_t most_digits = 4;
-            if (name.ends_with("/gpu") && !text.empty() && text.size() <= most_digits &&
-                text.find_first_not_of("0123456789") == std::string::npos && text != "0")
-                return LaunchSize{std::stoi(text), value.line()};
-        }
-    }
-    return std::nullopt;
-}
-
-std::vector<TracedText> words_in(const Json& container)
-{
-    std::vector<TracedText> out;
-    for (const std::string_view name : {"command", "args"}) {
-        const Json* const words = container.find(name);
-        if (words != nullptr && words->is_array())
-            for (const Json& word : words->items())
-                out.push_back(traced_scalar(word));
-        else if (words != nullptr && words->is_string())
-            out.push_back(traced_scalar(*words));
-    }
-    return out;
-}
-
-// "bash -c TEXT": the text; else the words as a command.
-TracedText command_of(const std::vector<TracedText>& words)
-{
-    const bool shell = !words.empty() &&
-                       (words.front().text.ends_with("bash") || words.front().text.ends_with("sh"));
-    for (std::size_t i = 1; shell && i + 1 < words.size(); ++i)
-        if (words[i].text.starts_with('-') && words[i].text.ends_with('c'))
-            return words[i + 1];
-    TracedText out;
-    for (const TracedText& word : words) {
-        if (!out.text.empty())
-            out.append(" ", word.line());
-        out.append(word.text.find_first_of(" \t\n'\"") == std::string::npos ? word
-                                                                            : in_quotes(word));
-    }
-    return out;
-}
-
-// Kubernetes puts $(NAME) in for the names of the container's environment.
-TracedText with_named(TracedText text, const std::string& name)
-{
-    const std::string mark = "$(" + name + ")";
-    for (std::size_t at = text.text.find(mark); at != std::string::npos;
-         at = text.text.find(mark, at)) {
-        text.text[at + 1] = '{';
-        text.text[at + mark.size() - 1] = '}';
+        const std::string mark = "$(" + value_text(*name) + ")";
+        const std::string put_in = value_text(*value);
+        for (std::size_t at = text.find(mark); at != std::string::npos && text.size() < 1U << 20;
+             at = text.find(mark, at + put_in.size()))
+            text.replace(at, mark.size(), put_in);
     }
     return text;
 }
 
-class ManifestReader {
+// A script whose words stand at the lines that the manifest has them on.
+class ScriptLines {
 public:
-    void read(const Json& tree, std::int64_t copies)
+    void go_to(int line, std::string_view end)
     {
-        if (tree.is_array())
-            for (const Json& item : tree.items())
-                read(item, copies);
-        if (!tree.is_object())
-            return;
-        constexpr std::int64_t most_copies = 1'000'000;
-        for (const std::string_view name : {"replicas", "parallelism"})
-            copies = std::min(most_copies, copies * count_in(tree, name));
-        for (const auto& [name, value] : tree.members())
-            if (name == "containers" && value.is_array())
-                read_pod(value, copies);
-            else
-                read(value, copies);
+        for (; line_ < line; ++line_)
+            text_ += end;
     }
-
-    std::optional<Manifest> take()
+    void add(std::string_view text)
     {
-        if (!container_)
-            return std::nullopt;
-        TracedText& script = out_.script;
-        TracedText command = command_of(words_in(*container_));
-        const Json* const variables = container_->find("env");
-        if (variables != nullptr && variables->is_array())
-            for (const Json& variable : variables->items()) {
-                const Json* const name = variable.find("name");
-                const Json* const value = variable.find("value");
-                if (name == nullptr || value == nullptr)
-                    continue;
-                command = with_named(std::move(command), scalar_text(*name));
-                script.append("export " + scalar_text(*name) + "=", name->line());
-                script.append(in_quotes(traced_scalar(*value)));
-                script.append("\n", value->line());
-            }
-        script.append(command);
-        if (pods_ > 0)
-            out_.nodes = LaunchSize{static_cast<int>(pods_), out_.gpus_per_node->line};
-        return std::move(out_);
+        text_ += text;
+        line_ += static_cast<int>(std::ranges::count(text, '\n'));
     }
+    std::string take() && { return std::move(text_); }
 
 private:
-    void read_pod(const Json& containers, std::int64_t copies)
+    std::string text_;
+    int line_ = 1;
+};
+
+class Manifest {
+public:
+    // Of one document.
+    void read(const Json& node, int copies = 1)
     {
-        std::optional<LaunchSize> gpus;
-        for (const Json& container : containers.items()) {
-            if (!container.is_object())
-                continue;
-            gpus = gpus ? gpus : gpus_of(container);
-            const std::size_t length = command_of(words_in(container)).text.size();
-            if (length > longest_) {
-                longest_ = length;
-                container_ = container;
-            }
-        }
-        if (gpus) {
-            pods_ += copies;
-            out_.gpus_per_node = gpus;
-        }
+        if (node.is_array())
+            for (const Json& item : node.items())
+                read(item, copies);
+        if (!node.is_object())
+            return;
+        if (node.find("template") != nullptr)
+            for (const char* const name : {"replicas", "parallelism", "completions"})
+                if (const auto count = whole_at(node.find(name))) {
+                    copies = static_cast<int>(
+                        std::min<std::int64_t>(std::int64_t{copies} * *count, most));
+                    break;
+                }
+        for (const Json::Member& member : node.members())
+            if (member.first == "containers" && member.second.is_array())
+                for (const Json& container : member.second.items())
+                    take(container, copies);
+            else
+                read(member.second, copies);
     }
 
-    Manifest out_;
-    std::optional<Json> container_; // with the longest command
-    std::size_t longest_ = 0;
-    std::int64_t pods_ = 0; // that ask for GPUs
+    std::optional<ManifestJob> job() && { return std::move(job_); }
+    std::optional<int> pods() const { return pods_; }
+    std::optional<int> gpus() const { return gpus_; }
+
+private:
+    void take(const Json& container, int copies)
+    {
+        if (!container.is_object())
+            return;
+        const Json* limits = container.find("resources");
+        limits = limits != nullptr ? limits->find("limits") : nullptr;
+        for (const char* const name : {"nvidia.com/gpu", "amd.com/gpu"})
+            if (const auto count = whole_at(limits != nullptr ? limits->find(name) : nullptr);
+                count && *count > 0)
+            {
+                gpus_ = *count;
+                pods_ = std::min(pods_.value_or(0) + copies, most);
+            }
+        std::vector<const Json*> words;
+        for (const char* const part : {"command", "args"})
+            if (const Json* const list = container.find(part); list && list->is_array())
+                for (const Json& word : list->items())
+                    words.push_back(&word);
+        if (!words.empty() && !job_)
+            job_ = ManifestJob{script_of(container, words), {}, {}};
+    }
+
+    static std::string script_of(const Json& container, const std::vector<const Json*>& words)
+    {
+        ScriptLines out;
+        if (const Json* const variables = container.find("env"); variables && variables->is_array())
+            for (const Json& variable : variables->items()) {
+                const Json* const name = variable.is_object() ? variable.find("name") : nullptr;
+                const Json* const value = variable.is_object() ? variable.find("value") : nullptr;
+                if (name != nullptr && value != nullptr)
+                    out.add("export " + value_text(*name) + "=" + shell_word(value_text(*value)) +
+                            "; ");
+            }
+        // bash -c "..." runs that text.
+        const auto inner = std::ranges::find_if(words, [](const Json* word) {
+            const std::string text = value_text(*word);
+            return text.size() < 6 && text.starts_with('-') && text.ends_with('c');
+        });
+        if (value_text(*words.front()).ends_with("sh") && inner != words.end() &&
+            inner + 1 != words.end()) {
+            const Json& script = **(inner + 1);
+            const std::string text = with_variables(value_text(script), container);
+            const bool block = text.find('\n') != std::string::npos; // "- |" and then its lines
+            out.go_to(script.line() + (block ? 1 : 0), "\n");
+            out.add(text);
+            return std::move(out).take();
+        }
+        for (const Json* const word : words) {
+            out.go_to(word->line(), word == words.front() ? "\n" : " \\\n");
+            out.add(shell_word(with_variables(value_text(*word), container)) + " ");
+        }
+        return std::move(out).take();
+    }
+
+    std::optional<ManifestJob> job_;
+    std::optional<int> pods_;
+    std::optional<int> gpus_;
 };
 
 } // namespace
 
-std::optional<Manifest> read_manifest(const std::string& text)
+std::optional<ManifestJob> read_manifest(std::string_view text)
 {
-    if (text.find("apiVersion") == std::string::npos ||
-        text.find("containers") == std::string::npos)
+    if (text.find("apiVersion") == std::string_view::npos)
         return std::nullopt;
-    ManifestReader reader;
-    // Documents stand behind lines of dashes; each keeps its lines.
-    std::string before;
-    std::string document;
-    const auto read = [&] {
-        const Checked<Json> tree = parse_yaml(before + document, "");
-        if (tree && tree->is_object() && tree->find("apiVersion") != nullptr)
-            reader.read(*tree, 1);
-        before.append(static_cast<std::size_t>(std::count(document.begin(), document.end(), '\n')),
-                      '\n');
-        document.clear();
+    Manifest manifest;
+    std::string document; // after as many empty lines as stand before it
+    bool any = false;
+    const auto end_document = [&] {
+        const Checked<Json> root = parse_yaml(document, "");
+        if (root && root->is_object() && root->find("apiVersion") != nullptr) {
+            manifest.read(*root);
+            any = true;
+        }
+        std::ranges::replace_if(
+            document, [](char c) { return c != '\n'; }, ' ');
     };
-    for (std::size_t from = 0; from < text.size();) {
-        const std::size_t end = std::min(text.find('\n', from), text.size() - 1) + 1;
-        const std::string line = text.substr(from, end - from);
-        if (line.starts_with("---")) {
-            read();
-            before += '\n';
-        } else
+    while (!text.empty()) {
+        const std::string_view line = text.substr(0, text.find('\n'));
+        text = line.size() < text.size() ? text.substr(line.size() + 1) : std::string_view();
+        if (line.starts_with("---"))
+            end_document();
+        else
             document += line;
-        from = end;
+        document += '\n';
     }
-    read();
-    return reader.take();
+    end_document();
+    const std::optional<int> pods = manifest.pods();
+    const std::optional<int> gpus = manifest.gpus();
+    std::optional<ManifestJob> job = std::move(manifest).job();
+    if (!any || !job)
+        return std::nullopt;
+    job->pods = pods;
+    job->gpus = gpus;
+    return job;
 }
 
 } // namespace trainyard

@@ -1,19 +1,22 @@
 #pragma once
 
-// Jobs of Kubernetes: the command of a manifest's container, and the machines it asks for.
+// Kubernetes manifests: Jobs, PyTorchJobs, MPIJobs, JobSets and whatever else asks for containers.
 
-#include "sim/study/jobs/shell/launch.h"
+#include <optional>
+#include <string>
+#include <string_view>
 
 namespace trainyard {
 
-struct Manifest {
-    TracedText script; // the container's environment, then its command
-    std::optional<LaunchSize> nodes;
-    std::optional<LaunchSize> gpus_per_node;
+struct ManifestJob {
+    std::string script; // what the first container with a command does, at the manifest's lines
+    std::optional<int> pods; // with GPUs, all replicas together
+    std::optional<int> gpus; // of each
+
+    bool operator==(const ManifestJob&) const = default;
 };
 
-// Of several containers the one with the longest command; pods that ask for GPUs are nodes. Nothing
-// where the text is no manifest or runs no command.
-std::optional<Manifest> read_manifest(const std::string& text);
+// Nothing where the text is no manifest, or none of its containers has a command.
+std::optional<ManifestJob> read_manifest(std::string_view text);
 
 } // namespace trainyard

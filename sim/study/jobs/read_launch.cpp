@@ -55,12 +55,6 @@ std::string code_of(const std::string& text)
     return out;
 }
 
-// Settings, and no manifest with a command.
-bool is_recipe(const std::string& text)
-{
-    return is_tree(text) && !read_manifest(text);
-}
-
 // A way out, and the parts of the script that may have had it.
 std::string with_left_out(std::string hint, const JobDraft& draft)
 {
@@ -77,6 +71,20 @@ void take_size(std::optional<int>& size, const std::optional<LaunchSize>& stated
         return;
     size = stated->value;
     draft.understand({stated->line, fmt::format("{} {}", stated->value, what)}, "the launch");
+}
+
+// What the launch leaves open, the pods of its manifest say.
+void take_pods(const ManifestJob& manifest, JobDraft& draft)
+{
+    if (!draft.size.gpus_per_node && manifest.gpus) {
+        draft.size.gpus_per_node = manifest.gpus;
+        draft.understand({0, fmt::format("{} GPUs of each pod", *manifest.gpus)}, "the manifest");
+    }
+    if (!draft.size.nodes && manifest.pods) {
+        draft.size.nodes = manifest.pods;
+        draft.understand({0, fmt::format("{} pods with GPUs, a node each", *manifest.pods)},
+                         "the manifest");
+    }
 }
 
 void take_environment(const Launch& launch, JobDraft& draft)
@@ -130,17 +138,18 @@ void take_lone_process(const Launch& launch, const ShellScript& script, JobDraft
 
 } // namespace
 
-std::optional<Launch> read_launch(const std::string& text, JobContext& context)
+std::optional<Launch> read_launch(const std::string& given, JobContext& context)
 {
+    const std::optional<ManifestJob> manifest = read_manifest(given);
+    const std::string& text = manifest ? manifest->script : given;
     JobDraft& draft = context.draft;
     if (text.size() > longest_script) {
         draft.refuse({}, "is too long for a script", "at most 1 MiB");
         return std::nullopt;
     }
-    const std::optional<Manifest> manifest = read_manifest(text);
-    const Checked<ShellScript> script = read_shell(
-        manifest ? manifest->script : traced(code_of(text)), draft.file(), context.options.defined,
-        [&](const std::string& path) { return context.beside(path); });
+    const Checked<ShellScript> script =
+        read_shell(traced(code_of(text)), draft.file(), context.options.defined,
+                   [&](const std::string& path) { return context.beside(path); });
     if (!script) {
         append(draft.problems, script.error());
         return std::nullopt;
@@ -171,11 +180,6 @@ std::optional<Launch> read_launch(const std::string& text, JobContext& context)
         draft.refuse({}, "no line of it starts a training program", hint);
         return std::nullopt;
     }
-    if (manifest) {
-        launch->nodes = launch->nodes ? launch->nodes : manifest->nodes;
-        launch->gpus_per_node =
-            launch->gpus_per_node ? launch->gpus_per_node : manifest->gpus_per_node;
-    }
     for (const std::string& ignored : launch->ignored)
         add_note(draft.notes.ignored, ignored + ": of the launcher");
     for (const std::string& unknown : launch->unknown)
@@ -189,6 +193,8 @@ std::optional<Launch> read_launch(const std::string& text, JobContext& context)
         draft.understand({launch->ranks->line, fmt::format("{} ranks", launch->ranks->value)},
                          fmt::format("{} nodes", *draft.size.nodes));
     }
+    if (manifest)
+        take_pods(*manifest, draft);
     for (const char* const name : {"NNODES", "NPROC_PER_NODE"})
         take_variable_size(name, *launch, draft);
     take_lone_process(*launch, *script, draft);
@@ -207,7 +213,7 @@ std::optional<Launch> read_launch(const std::string& text, JobContext& context)
 void read_megatron_job(const std::string& text, JobContext& context)
 {
     JobDraft& draft = context.draft;
-    if (is_recipe(text)) {
+    if (is_tree(text) && !read_manifest(text)) {
         read_recipe(text, context);
         return;
     }
@@ -229,7 +235,7 @@ void read_megatron_job(const std::string& text, JobContext& context)
 
 void read_torchrun_job(const std::string& text, JobContext& context)
 {
-    if (is_recipe(text))
+    if (is_tree(text) && !read_manifest(text))
         read_recipe(text, context);
     else if (const std::optional<Launch> launch = read_launch(text, context))
         read_program(*launch, context);

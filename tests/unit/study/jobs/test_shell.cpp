@@ -1,5 +1,8 @@
 #include "sim/study/jobs/shell/launch.h"
+#include "sim/study/jobs/shell/shell_pattern.h"
 #include "tests/catch.h"
+
+#include <fmt/core.h>
 
 using namespace trainyard;
 
@@ -50,6 +53,61 @@ TEST_CASE("unquoted variables are split at blanks, quoted ones and lists are not
     CHECK(words("A=(x 'y z'\n # between\n w)\nA+=(v)\nrun \"${A[@]}\"") ==
           Words{"run", "x", "y z", "w", "v"});
     CHECK(words("A=\"x\"\nA+=\" y\"\nrun $A") == Words{"run", "x", "y"});
+}
+
+TEST_CASE("lengths and entries of lists are known where the list is")
+{
+    CHECK(words("A=(x 'y z' w)\nB=llama\nrun ${#A[@]} ${#B} ${A[1]} ${A[-1]} $((2 * ${#A[*]}))") ==
+          Words{"run", "3", "5", "y", "z", "w", "6"});
+    CHECK(words("I=2\nA=(a b c)\nrun ${A[I]} ${A[$I]} ${A[3]} ${#C[@]}") ==
+          Words{"run", "c", "c", "${A[3]}", "${#C[@]}"});
+    // How many words the output of a program has is not known.
+    CHECK(words("A=($(scontrol show hostnames))\nrun ${#A[@]}") == Words{"run", "${#A[@]}"});
+    CHECK(words("G=0,1,2,3\nIFS=',' read -ra IDS <<< \"$G\"\nrun ${#IDS[@]} ${IDS[2]}") ==
+          Words{"run", "4", "2"});
+}
+
+TEST_CASE("a text is held against an expression as bash does, and its groups are known")
+{
+    const auto taken = [](std::string_view condition) {
+        return words(fmt::format("M=llama-13b\nif [[ {} ]]; then N=yes; else N=no; fi\nrun $N",
+                                 condition))[1];
+    };
+    CHECK(taken("$M =~ ^llama") == "yes");
+    CHECK(taken("$M =~ 7b") == "no");
+    CHECK(taken("$M =~ ^(llama|qwen)-[0-9]+b$") == "yes");
+    CHECK(taken("! $M =~ 13b") == "no");
+    CHECK(taken("$M =~ 7b || $M =~ 13b") == "yes");
+    CHECK(words("M=llama-13b\nif [[ $M =~ -([0-9]+)b ]]; then S=${BASH_REMATCH[1]}; fi\nrun $S") ==
+          Words{"run", "13"});
+    CHECK(script("if [[ $HOSTNAME =~ ^gpu ]]; then N=1; fi\nrun x").skipped.size() == 1);
+    CHECK_FALSE(regular_match("(a{200}){200}", "a"));
+    CHECK_FALSE(regular_match("(", "a"));
+}
+
+TEST_CASE("options that a script reads keep their defaults where it is run without")
+{
+    CHECK(words(R"(TP=2
+MODEL=7b
+while getopts "t:m:h" opt; do
+  case $opt in
+    t) TP=$OPTARG ;;
+    m) MODEL="$OPTARG" ;;
+    h) echo help; exit 0 ;;
+    \?) echo "Invalid option: -$OPTARG" >&2; exit 1 ;;
+    *) exit 1;;
+  esac
+done
+shift $((OPTIND - 1))
+run $TP $MODEL)") == Words{"run", "2", "7b"});
+}
+
+TEST_CASE("a function shifts its parameters, and the script's are as before")
+{
+    CHECK(words("go() {\n  A=$1\n  shift\n  run $A $# $1 \"$@\"\n}\ngo a b c") ==
+          Words{"run", "a", "2", "b", "b", "c"});
+    CHECK(words("go() {\n  shift 2\n  run ${1:-none} $#\n}\ngo a b c") == Words{"run", "c", "1"});
+    CHECK(words("shift\nrun ${1:-8}") == Words{"run", "8"});
 }
 
 TEST_CASE("defaults stand in for variables that nothing sets")
