@@ -50,7 +50,7 @@ Novelty novelty_of(const JobTraits& job, const std::vector<SeenJobs>& all, const
             std::pow(widening.doubling,
                      std::log2(static_cast<double>(job.devices) / seen->largest)));
     for (const MeasuredSize& size : measured_sizes()) {
-        const std::optional<SizeRange>& range = seen->*size.seen;
+        const std::optional<MeasuredRange>& range = seen->*size.seen;
         const std::int64_t value = job.*size.of;
         if (!range || value <= 0 || (range->least <= value && value <= range->most))
             continue;

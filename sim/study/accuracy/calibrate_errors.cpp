@@ -188,12 +188,12 @@ double widening_by_devices(std::span<const JudgedRun> runs)
     return widened_by(std::move(growth));
 }
 
-std::optional<SizeRange> range_of(const Runs& runs, std::int64_t JobTraits::*size)
+std::optional<MeasuredRange> range_of(const Runs& runs, std::int64_t JobTraits::*size)
 {
-    std::optional<SizeRange> out;
+    std::optional<MeasuredRange> out;
     for (const JudgedRun& run : runs)
         if (const std::int64_t value = run.traits.*size; value > 0) {
-            out = out.value_or(SizeRange{value, value});
+            out = out.value_or(MeasuredRange{value, value});
             out = {std::min(out->least, value), std::max(out->most, value)};
         }
     return out;

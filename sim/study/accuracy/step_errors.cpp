@@ -86,9 +86,9 @@ const FieldTable<ErrorClass>& fields_of<ErrorClass>()
 }
 
 template <>
-const FieldTable<SizeRange>& fields_of<SizeRange>()
+const FieldTable<MeasuredRange>& fields_of<MeasuredRange>()
 {
-    using S = SizeRange;
+    using S = MeasuredRange;
     static const auto table = FieldTable<S>("range", "Of a size.")
                                   .field("least", &S::least, counted("of a measured job"))
                                   .field("most", &S::most, counted("likewise"));

@@ -28,11 +28,11 @@ struct ErrorClass {
     bool operator==(const ErrorClass&) const = default;
 };
 
-struct SizeRange {
+struct MeasuredRange {
     std::int64_t least = 0;
     std::int64_t most = 0;
 
-    bool operator==(const SizeRange&) const = default;
+    bool operator==(const MeasuredRange&) const = default;
 };
 
 // What was among the measured jobs of a class.
@@ -43,10 +43,10 @@ struct SeenJobs {
     std::vector<std::string> software;
     int largest = 0; // devices
     // As JobTraits has them; nothing: of no measured job.
-    std::optional<SizeRange> sequence_length = {};
-    std::optional<SizeRange> pass_tokens = {};
-    std::optional<SizeRange> pass_samples = {};
-    std::optional<SizeRange> hidden_size = {};
+    std::optional<MeasuredRange> sequence_length = {};
+    std::optional<MeasuredRange> pass_tokens = {};
+    std::optional<MeasuredRange> pass_samples = {};
+    std::optional<MeasuredRange> hidden_size = {};
 
     bool operator==(const SeenJobs&) const = default;
 };
@@ -77,7 +77,7 @@ struct SizeEnd {
 // A size of jobs of which not all values were measured.
 struct MeasuredSize {
     std::int64_t JobTraits::*of;
-    std::optional<SizeRange> SeenJobs::*seen;
+    std::optional<MeasuredRange> SeenJobs::*seen;
     SizeEnd below;
     SizeEnd above;
 };

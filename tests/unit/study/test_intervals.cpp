@@ -189,9 +189,9 @@ TEST_CASE("a size outside of what was measured is named, widens, and is no publi
 {
     StepErrors errors = known_errors();
     SeenJobs& seen = errors.seen.front();
-    seen.sequence_length = SizeRange{1024, 8192};
-    seen.pass_tokens = SizeRange{2048, 16384};
-    seen.hidden_size = SizeRange{1024, 8192};
+    seen.sequence_length = MeasuredRange{1024, 8192};
+    seen.pass_tokens = MeasuredRange{2048, 16384};
+    seen.hidden_size = MeasuredRange{1024, 8192};
     errors.widening.pass_halving = 1.1;
     JobTraits job = known_job();
     job.pass_tokens = 4096;
@@ -247,9 +247,9 @@ TEST_CASE("calibration finds the sizes that were measured, and what those beyond
     const std::optional<StepErrors> errors = calibrated(runs, {}, {});
     REQUIRE(errors);
     const SeenJobs* const seen = seen_of(errors->seen, ModelClass::dense);
-    CHECK(seen->pass_tokens == SizeRange{2048, 16384});
-    CHECK(seen->hidden_size == SizeRange{4096, 4096});
-    CHECK(seen->sequence_length == SizeRange{4096, 4096});
+    CHECK(seen->pass_tokens == MeasuredRange{2048, 16384});
+    CHECK(seen->hidden_size == MeasuredRange{4096, 4096});
+    CHECK(seen->sequence_length == MeasuredRange{4096, 4096});
     CHECK_FALSE(seen->pass_samples);
     // Four times as wide one doubling beyond 8192; smaller passes err less.
     CHECK(errors->widening.pass_doubling > 1.5);
