@@ -141,18 +141,6 @@ private:
         close(model);
     }
 
-    // The embedding counts as layer 0, the head as the one behind the last.
-    std::string layer_name(std::uint32_t layer) const
-    {
-        const auto* const model = std::get_if<Transformer>(&outcome_.job.model.architecture);
-        if (model != nullptr && layer == 0)
-            return "embedding";
-        if (model != nullptr && model->prediction_layers == 0 &&
-            layer == static_cast<std::uint32_t>(model->layers) + 1)
-            return "head";
-        return fmt::format("layer {}", layer);
-    }
-
     void write_layer(std::uint32_t layer, const std::map<OpKey, double>& ops, std::uint32_t stage)
     {
         if (layer >= no_compute) {
@@ -163,8 +151,10 @@ private:
             close(part);
             return;
         }
-        const std::uint32_t parent = open(
-            layer == of_no_layer ? "outside layers" : layer_name(layer), IcicleLevel::layer, stage);
+        const std::uint32_t parent =
+            open(layer == of_no_layer ? "outside layers"
+                                      : layer_name(outcome_.plan->program, static_cast<int>(layer)),
+                 IcicleLevel::layer, stage);
         std::vector<std::pair<double, OpKey>> order;
         for (const auto& [op, seconds] : ops)
             if (seconds > 0)

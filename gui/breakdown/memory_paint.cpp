@@ -109,7 +109,7 @@ QString MemoryPanel::place_text() const
         return tr("between the steps");
     QString text = text_of(place.op);
     if (place.layer)
-        text += tr(", layer %1").arg(*place.layer);
+        text += ", " + text_of(place.layer_name);
     if (place.micro_batch)
         text += tr(", micro-batch %1").arg(*place.micro_batch);
     return text;

@@ -49,10 +49,10 @@ struct PassKey {
     bool operator==(const PassKey&) const = default;
 };
 
-std::string name_of(const PassKey& key)
+std::string name_of(const PassKey& key, const Program& program)
 {
     if (key.layer != BlockUse::no_index)
-        return fmt::format("layer {}", key.layer);
+        return layer_name(program, key.layer);
     if (key.micro_batch != BlockUse::no_index)
         return fmt::format("{} {}", pass_word(key.kind), key.micro_batch);
     return std::string(pass_word(key.kind));
@@ -84,7 +84,8 @@ std::vector<PassPiece> passes_of(const RecordGraph& graph, std::span<const std::
             ++pieces.back().ops;
             continue;
         }
-        pieces.push_back({record.start, record.end, key.kind, index, 1, name_of(key)});
+        pieces.push_back(
+            {record.start, record.end, key.kind, index, 1, name_of(key, graph.program())});
         last = key;
         joins = true;
     }

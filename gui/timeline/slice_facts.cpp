@@ -146,7 +146,7 @@ private:
         if (record.micro_batch != BlockUse::no_index)
             where += fmt::format(", micro-batch {}", record.micro_batch);
         if (record.layer != BlockUse::no_index)
-            where += fmt::format(", layer {}", record.layer);
+            where += ", " + layer_name(run_->graph.program(), record.layer);
         where += fmt::format(", step {}", record.step);
         add("part", where);
         if (record.start > record.issued)

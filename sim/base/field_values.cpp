@@ -14,12 +14,18 @@ namespace trainyard {
 
 namespace {
 
+// A number or a short text as it stands there, else its kind.
+std::string shown(const Json& node)
+{
+    constexpr std::size_t longest = 40;
+    const bool short_text = node.is_string() && node.as_string().size() <= longest;
+    return node.is_number() || short_text ? to_text(node, JsonStyle::compact)
+                                          : std::string(node.kind_name());
+}
+
 bool wrong_kind(const Reader& reader, std::string_view expected)
 {
-    const Json& node = reader.node();
-    reader.error(fmt::format("expected {}, found {}", expected,
-                             node.is_number() ? to_text(node, JsonStyle::compact)
-                                              : std::string(node.kind_name())));
+    reader.error(fmt::format("expected {}, found {}", expected, shown(reader.node())));
     return false;
 }
 

@@ -22,9 +22,30 @@ namespace fs = std::filesystem;
 
 namespace {
 
+// A file beside it with nearly its name.
+std::string near_file(const fs::path& path)
+{
+    std::vector<std::string> names;
+    std::error_code ignored;
+    for (const fs::directory_entry& entry : fs::directory_iterator(
+             path.has_parent_path() ? path.parent_path() : fs::path("."), ignored))
+        if (entry.path().extension() == path.extension() && entry.is_regular_file(ignored))
+            names.push_back(entry.path().stem().string());
+    const std::string near = did_you_mean(path.stem().string(), names);
+    return near.empty() ? near
+                        : (path.parent_path() / near).replace_extension(path.extension()).string();
+}
+
 [[noreturn]] void fail(const fs::path& path, std::string_view doing, int error)
 {
-    throw WorldError{fmt::format("cannot {} {}: {}", doing, path.string(), std::strerror(error))};
+    std::string why = std::strerror(error);
+    std::error_code ignored;
+    if (error == ENOENT && path.has_parent_path() && !fs::exists(path.parent_path(), ignored))
+        why = fmt::format("there is no folder {}", path.parent_path().string());
+    else if (error == ENOENT && doing == "read")
+        if (const std::string near = near_file(path); !near.empty())
+            why += fmt::format("; did you mean {}?", near);
+    throw WorldError{fmt::format("cannot {} {}: {}", doing, path.string(), why)};
 }
 
 // An open file that closes itself.

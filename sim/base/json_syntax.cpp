@@ -5,7 +5,7 @@ namespace trainyard {
 JsonSyntaxProblem explain_json_error(std::string what)
 {
     if (what.find("number overflow") != std::string::npos)
-        return {"a number is too large for any value here", ""};
+        return {"a number is too large for any value here", "numbers end at 1.8e308"};
     if (const auto detail = what.find(" - "); detail != std::string::npos)
         what = what.substr(detail + 3);
     if (const auto read = what.find("; last read: "); read != std::string::npos)

@@ -134,18 +134,18 @@ int run_simulate(const SimulateOptions& options)
         const Checked<std::optional<Stuck>> stuck =
             stuck_job(*file, session, bar.control(simulation_work(file->scenario)));
         if (!stuck)
-            return refuse(stuck.error(), "nothing was written.");
+            return refuse(stuck.error(), "nothing was run.");
         if (*stuck)
             return report_stuck(options, **stuck);
     }
     const Checked<Outcome> outcome = simulate(options, *file, session);
     if (!outcome)
-        return refuse(outcome.error(), "nothing was written.");
+        return refuse(outcome.error(), "nothing was run.");
     if (options.json)
         print_problems(outcome->warnings, ""); // the report in words has them itself
     const Checked<Summary> summed = summarize(options, *outcome, *file, session);
     if (!summed)
-        return refuse(summed.error(), "nothing was written.");
+        return refuse(summed.error(), "nothing was printed.");
     const Summary& summary = *summed;
     std::optional<Samples> samples;
     if (options.samples > 0) {
@@ -153,7 +153,7 @@ int run_simulate(const SimulateOptions& options)
             print_talk("nothing in this job is random: all samples are alike\n");
         Checked<Samples> made = sample(options, *file, session);
         if (!made)
-            return refuse(made.error(), "nothing was written.");
+            return refuse(made.error(), "nothing was printed.");
         samples = std::move(*made);
     }
     write_files(options, *outcome, summary, samples);

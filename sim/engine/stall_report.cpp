@@ -53,7 +53,7 @@ public:
         std::string text = fmt::format("{} (stream {}", op(place.kind, place.label),
                                        program_.streams[place.stream.value].name);
         if (place.layer != BlockUse::no_index)
-            text += fmt::format(", layer {}", place.layer);
+            text += ", " + layer_name(program_, place.layer);
         if (place.micro_batch != BlockUse::no_index)
             text += fmt::format(", micro-batch {}", place.micro_batch);
         return text + fmt::format(", step {})", place.step + 1);

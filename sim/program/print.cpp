@@ -78,7 +78,7 @@ std::string to_text(const Program& program, const Role& role)
         if (use.micro_batch != BlockUse::no_index)
             text += fmt::format("  micro-batch {}", use.micro_batch);
         if (use.layer != BlockUse::no_index)
-            text += fmt::format("  layer {}", use.layer);
+            text += "  " + layer_name(program, use.layer);
         if (block.local_events > 0)
             text += "  events";
         for (std::size_t e = 0; e < block.local_events; ++e)

@@ -134,6 +134,12 @@ std::vector<std::string> flaws(const Program& program)
     return found;
 }
 
+std::string layer_name(const Program& program, int layer)
+{
+    const auto index = static_cast<std::size_t>(layer);
+    return index < program.layers.size() ? program.layers[index] : fmt::format("layer {}", layer);
+}
+
 std::size_t op_count(const Program& program, const Role& role)
 {
     std::size_t count = 0;

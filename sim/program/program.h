@@ -145,6 +145,7 @@ struct Program {
     std::vector<MemoryEffect> memory_effects{};
     std::vector<Block> blocks{};
     std::vector<Role> roles{};
+    std::vector<std::string> layers{}; // names of the model's, by BlockUse::layer
     std::uint8_t peer_slots = 0;
     std::uint8_t scale_slots = 0;
 
@@ -157,6 +158,10 @@ inline constexpr StreamId host_stream{0};
 // allocated freed within its block (scope use) or step. Empty when sound; else one sentence per
 // flaw. A flaw is our bug, never a user's.
 std::vector<std::string> flaws(const Program& program);
+
+// "embedding", "layer 12", "head": what every report and window calls a layer. One that the program
+// has no name for goes by its number.
+std::string layer_name(const Program& program, int layer);
 
 // Ops of one step of a role, uses counted.
 std::size_t op_count(const Program& program, const Role& role);

@@ -49,11 +49,13 @@ PeakPlace place_of(const Program& program, const Role& role, const LivePeak& pea
     const BlockUse& use = role.order[peak.place.use];
     const Op& op = program.blocks[use.block.value].ops[peak.place.op];
     const Label& label = program.labels[op.label.value];
-    PeakPlace place{label.name, label.phase, std::nullopt, std::nullopt};
+    PeakPlace place{label.name, label.phase, std::nullopt, std::nullopt, ""};
     if (use.micro_batch != BlockUse::no_index)
         place.micro_batch = use.micro_batch;
-    if (use.layer != BlockUse::no_index)
+    if (use.layer != BlockUse::no_index) {
         place.layer = use.layer;
+        place.layer_name = layer_name(program, use.layer);
+    }
     return place;
 }
 

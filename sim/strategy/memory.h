@@ -16,6 +16,7 @@ struct PeakPlace {
     Phase phase = Phase::other;
     std::optional<int> micro_batch;
     std::optional<int> layer; // of the model, embedding 0
+    std::string layer_name;
 
     bool operator==(const PeakPlace&) const = default;
 };

@@ -21,7 +21,9 @@ void block_on_every_op(Program& program)
 
 Plan make_plan(const Job& job)
 {
-    Plan plan = lower(job, job_work(job));
+    const JobWork work = job_work(job);
+    Plan plan = lower(job, work);
+    plan.program.layers = layer_names(work);
     if (job.launches.blocking)
         block_on_every_op(plan.program);
     return plan;

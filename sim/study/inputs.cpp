@@ -124,11 +124,19 @@ std::string likely_inputs(const Source& source, InputKind kind, const fs::path& 
 {
     const fs::path named(source.path);
     for (const fs::path& folder : {base, data_dir() / facts(kind).shipped}) {
-        const std::vector<std::string> names = neighbours((folder / named).lexically_normal());
-        for (const std::string& word :
-             {named.filename().string(), named.filename().string() + ".json"})
-            if (const std::string near = did_you_mean(word, names); !near.empty())
-                return fmt::format("did you mean \"{}\"?", (named.parent_path() / near).string());
+        std::vector<std::string> names = neighbours((folder / named).lexically_normal());
+        const std::string word = named.filename().string();
+        std::string near = did_you_mean(word, names);
+        // A name without its ending is compared without it: ".json" is no likeness.
+        if (near.empty() && !named.has_extension()) {
+            std::erase_if(names, [](const std::string& n) { return !n.ends_with(".json"); });
+            for (std::string& name : names)
+                name.resize(name.size() - std::string_view(".json").size());
+            near = did_you_mean(word, names);
+            near += near.empty() ? "" : ".json";
+        }
+        if (!near.empty())
+            return fmt::format("did you mean \"{}\"?", (named.parent_path() / near).string());
     }
     std::vector<std::string> ids;
     if (kind == InputKind::model)
@@ -147,8 +155,9 @@ Diagnostic not_found(const Source& source, InputKind kind, const fs::path& base)
     const KindFacts about = facts(kind);
     const fs::path wanted = (base / source.path).lexically_normal();
     const Fault none{fmt::format("there is no {} \"{}\"", about.word, source.path),
-                     fmt::format("looked for {} and among the shipped files ({})", wanted.string(),
-                                 about.shipped)};
+                     fmt::format("looked for {} and among the shipped files ({}{})",
+                                 wanted.string(), about.shipped,
+                                 kind == InputKind::model ? ": trainyard model list" : "")};
     Fault fault = fault_of(wanted, kind).value_or(none);
     if (std::string likely = likely_inputs(source, kind, base); !likely.empty())
         fault.hint = std::move(likely);

@@ -49,6 +49,19 @@ Novelty novelty_of(const JobTraits& job, const std::vector<SeenJobs>& all, const
         add(fmt::format("more than {} devices", seen->largest),
             std::pow(widening.doubling,
                      std::log2(static_cast<double>(job.devices) / seen->largest)));
+    for (const MeasuredSize& size : measured_sizes()) {
+        const std::optional<MeasuredRange>& range = seen->*size.seen;
+        const std::int64_t value = job.*size.of;
+        if (!range || value <= 0 || (range->least <= value && value <= range->most))
+            continue;
+        const bool above = value > range->most;
+        const std::int64_t end = above ? range->most : range->least;
+        const double doublings =
+            std::abs(std::log2(static_cast<double>(value) / static_cast<double>(end)));
+        const SizeEnd& beyond = above ? size.above : size.below;
+        add(fmt::format(fmt::runtime(beyond.name), end),
+            std::pow(widening.*beyond.widening, doublings));
+    }
     out.factor = std::sqrt(1 + more);
     return out;
 }
@@ -144,9 +157,13 @@ Prediction predict_step_time(Seconds value, const Evidence& evidence, const Step
     const double unknown = novelty.device ? evidence.constants : 0;
     const double low = -std::hypot(novelty.factor * of.low, unknown);
     const double high = std::hypot(novelty.factor * of.high, unknown);
-    if (!evidence.own)
-        return with_errors(value, evidence, low, high,
-                           basis_of(of, novelty, novelty.factor > 1 || unknown > 0));
+    if (!evidence.own) {
+        Prediction out = with_errors(value, evidence, low, high,
+                                     basis_of(of, novelty, novelty.factor > 1 || unknown > 0));
+        if (out.grade == Grade::published && !novelty.names.empty())
+            out.grade = Grade::extrapolated;
+        return out;
+    }
     const auto usual = std::ranges::find(errors.own_steps, evidence.traits.model_class,
                                          &OwnStepClass::model_class);
     const double left = evidence.own->half                ? *evidence.own->half

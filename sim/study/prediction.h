@@ -45,7 +45,7 @@ struct Evidence {
 
 // The interval of errors of the job's class, whole groups left out; wider for each of GPU, number
 // format, software class and size that no run of its class had (factors joined as independent
-// causes), narrower after own steps.
+// causes), narrower after own steps. What no run had makes of published constants an extrapolation.
 Prediction predict_step_time(Seconds value, const Evidence& evidence,
                              const StepErrors& errors = shipped_step_errors());
 

@@ -257,13 +257,27 @@ std::string pointer_of(const Override& change)
     return pointer;
 }
 
-// The last change that gives what `pointer` names; null where none does.
-const Override* giver(const ScenarioFile& file, std::string_view pointer)
+// Whether it is there, and of no line of the file.
+bool is_in_no_line(const Json& json, std::string_view pointer)
+{
+    const Json* at = &json;
+    for (std::string_view rest = pointer.substr(1); at != nullptr && !rest.empty();) {
+        const auto slash = rest.find('/');
+        at = at->find(rest.substr(0, slash));
+        rest = slash == std::string_view::npos ? std::string_view() : rest.substr(slash + 1);
+    }
+    return at != nullptr && at->line() == 0;
+}
+
+// The last change that gives what `pointer` names, or that it was made for: "/x" of x.y=1; null
+// where none does.
+const Override* giver(const ScenarioFile& file, const std::string& pointer)
 {
     const Override* last = nullptr;
     for (const Override& change : file.changes)
         if (const std::string given = pointer_of(change);
-            pointer == given || pointer.starts_with(given + "/"))
+            pointer == given || pointer.starts_with(given + "/") ||
+            (given.starts_with(pointer + "/") && is_in_no_line(file.json, pointer)))
             last = &change;
     return last;
 }

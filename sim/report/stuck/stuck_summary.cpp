@@ -66,8 +66,10 @@ private:
         out.phase = label.phase;
         if (at.micro_batch != BlockUse::no_index)
             out.micro_batch = at.micro_batch;
-        if (at.layer != BlockUse::no_index)
+        if (at.layer != BlockUse::no_index) {
             out.layer = at.layer;
+            out.layer_name = layer_name(program_, at.layer);
+        }
         out.step = at.step + 1;
         out.steps_after = out.step - stuck_.measured_step;
         return out;

@@ -26,6 +26,7 @@ struct StuckPlace {
     Phase phase = Phase::other;
     std::optional<int> micro_batch;
     std::optional<int> layer;
+    std::string layer_name;
     int step = 1;        // counted from 1
     int steps_after = 0; // the measured one
 

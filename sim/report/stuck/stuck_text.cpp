@@ -34,7 +34,7 @@ std::string where(const StuckPlace& place)
     if (place.micro_batch)
         text += fmt::format(", micro-batch {}", *place.micro_batch);
     if (place.layer)
-        text += fmt::format(", layer {}", *place.layer);
+        text += ", " + place.layer_name;
     if (place.steps_after == 1)
         text += ", next step";
     else if (place.steps_after > 1)

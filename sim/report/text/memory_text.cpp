@@ -136,8 +136,8 @@ std::string to_text(const PeakPlace& place)
         text = phase + " " + text;
     if (place.micro_batch)
         text += fmt::format(", micro-batch {}", *place.micro_batch);
-    if (place.layer)
-        text += fmt::format(", layer {}", *place.layer);
+    if (place.layer && place.op.find(place.layer_name) == std::string::npos)
+        text += ", " + place.layer_name;
     return text;
 }
 

@@ -3,6 +3,8 @@
 #include "sim/strategy/optimizers.h"
 #include "sim/workload/split_backward.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -69,6 +71,22 @@ std::vector<HeldLayer> held_layers(const JobWork& work, const StagePlacement& pl
         for (const std::size_t kind : work.stages[static_cast<std::size_t>(chunk.number)])
             held.push_back(work.kinds[kind].held);
     return held;
+}
+
+std::vector<std::string> layer_names(const JobWork& work)
+{
+    std::vector<std::string> names;
+    for (const std::vector<std::size_t>& stage : work.stages)
+        for (const std::size_t kind : stage) {
+            const LayerKind& layer = work.kinds[kind].layer.kind;
+            const bool embeds = layer.role == LayerKind::Role::embedding;
+            const bool ends = layer.role == LayerKind::Role::head;
+            const std::string_view of = layer.encoder >= 0 ? "encoder " : "";
+            names.push_back(embeds ? fmt::format("{}embedding", of)
+                            : ends ? "head"
+                                   : fmt::format("{}layer {}", of, names.size()));
+        }
+    return names;
 }
 
 std::vector<PlacedLayer> layers_of_stage(const JobWork& work, const StagePlacement& placement,

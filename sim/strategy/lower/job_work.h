@@ -24,6 +24,9 @@ JobWork job_work(const Job& job);
 std::vector<HeldLayer> held_layers(const JobWork& work, const StagePlacement& placement,
                                    int device);
 
+// By number: what reports call them.
+std::vector<std::string> layer_names(const JobWork& work);
+
 // A layer of a device.
 struct PlacedLayer {
     int chunk = 0;

@@ -156,32 +156,83 @@ double widening_by(std::span<const JudgedRun> runs, std::string JobTraits::*trai
     return widened_by(std::move(outreach));
 }
 
-// Runs on more devices than each of some sizes, by the doublings beyond it.
-double widening_by_size(std::span<const JudgedRun> runs)
+// That a job lies beyond a size; not above 0: within.
+using Doublings = std::function<double(const JobTraits&)>;
+
+// By the doublings; what lies less than one beyond says nothing of them and is on neither side.
+void add_growth(const Runs& of, const Doublings& beyond, std::vector<GroupedError>& growth)
+{
+    const Runs outside = those(of, [&](const auto& r) { return beyond(r.traits) >= 1; });
+    std::vector<GroupedError> outreach;
+    add_outreach(outside, those(of, [&](const auto& r) { return beyond(r.traits) <= 0; }),
+                 outreach);
+    for (std::size_t i = 0; i < outreach.size(); ++i)
+        growth.push_back({outreach[i].group, std::pow(std::max(outreach[i].error, 0.1),
+                                                      1 / beyond(outside[i].traits))});
+}
+
+double doublings(std::int64_t from, std::int64_t to)
+{
+    return std::log2(static_cast<double>(to) / static_cast<double>(from));
+}
+
+// Runs on more devices than each of some sizes.
+double widening_by_devices(std::span<const JudgedRun> runs)
 {
     std::vector<GroupedError> growth;
-    for (const EnumName<ModelClass>& each : enum_names<ModelClass>()) {
-        const Runs of = of_class(runs, each.value);
-        for (const int size : {8, 32, 128, 512}) {
-            const Runs beyond = those(of, [&](const auto& r) { return r.traits.devices > size; });
-            std::vector<GroupedError> outreach;
-            add_outreach(beyond, those(of, [&](const auto& r) { return r.traits.devices <= size; }),
-                         outreach);
-            for (std::size_t i = 0; i < outreach.size(); ++i)
-                growth.push_back(
-                    {outreach[i].group,
-                     std::pow(
-                         std::max(outreach[i].error, 0.1),
-                         1 / std::log2(static_cast<double>(beyond[i].traits.devices) / size))});
+    for (const EnumName<ModelClass>& each : enum_names<ModelClass>())
+        for (const int size : {8, 32, 128, 512})
+            add_growth(
+                of_class(runs, each.value),
+                [&](const JobTraits& job) { return doublings(size, job.devices); }, growth);
+    return widened_by(std::move(growth));
+}
+
+std::optional<MeasuredRange> range_of(const Runs& runs, std::int64_t JobTraits::*size)
+{
+    std::optional<MeasuredRange> out;
+    for (const JudgedRun& run : runs)
+        if (const std::int64_t value = run.traits.*size; value > 0) {
+            out = out.value_or(MeasuredRange{value, value});
+            out = {std::min(out->least, value), std::max(out->most, value)};
         }
-    }
+    return out;
+}
+
+// Runs below each power of two between the least and the most, or above it.
+double widening_by(std::span<const JudgedRun> runs, double Widening::*widening)
+{
+    std::vector<GroupedError> growth;
+    for (const MeasuredSize& size : measured_sizes())
+        for (const EnumName<ModelClass>& each : enum_names<ModelClass>()) {
+            const bool below = size.below.widening == widening;
+            const Runs of = those(of_class(runs, each.value),
+                                  [&](const JudgedRun& run) { return run.traits.*size.of > 0; });
+            const auto range = range_of(of, size.of);
+            if ((!below && size.above.widening != widening) || !range)
+                continue;
+            for (std::int64_t limit = 1; limit < range->most; limit *= 2)
+                if (limit >= range->least)
+                    add_growth(
+                        of,
+                        [&](const JobTraits& job) {
+                            return (below ? -1 : 1) * doublings(limit, job.*size.of);
+                        },
+                        growth);
+        }
     return widened_by(std::move(growth));
 }
 
 Widening widening_of(std::span<const JudgedRun> runs)
 {
-    return {widening_by(runs, &JobTraits::device), widening_by(runs, &JobTraits::precision),
-            widening_by(runs, &JobTraits::software), widening_by_size(runs)};
+    Widening out{.device = widening_by(runs, &JobTraits::device),
+                 .precision = widening_by(runs, &JobTraits::precision),
+                 .software = widening_by(runs, &JobTraits::software),
+                 .doubling = widening_by_devices(runs)};
+    for (const MeasuredSize& size : measured_sizes())
+        for (const SizeEnd& end : {size.below, size.above})
+            out.*end.widening = widening_by(runs, end.widening);
+    return out;
 }
 
 std::vector<SeenJobs> seen_in(std::span<const JudgedRun> runs)
@@ -199,6 +250,8 @@ std::vector<SeenJobs> seen_in(std::span<const JudgedRun> runs)
             software.insert(run.traits.software);
             seen.largest = std::max(seen.largest, run.traits.devices);
         }
+        for (const MeasuredSize& size : measured_sizes())
+            seen.*size.seen = range_of(of_class(runs, each.value), size.of);
         seen.devices.assign(devices.begin(), devices.end());
         seen.precisions.assign(precisions.begin(), precisions.end());
         seen.software.assign(software.begin(), software.end());

@@ -63,6 +63,12 @@ const FieldTable<JobTraits>& fields_of<JobTraits>()
             .field("software", &J::software, {.help = "class", .required = true})
             .field("devices", &J::devices, {.help = "in use", .min = 1, .required = true})
             .field("sequence_length", &J::sequence_length, {.help = "tokens", .required = true})
+            .field("pass_tokens", &J::pass_tokens,
+                   {.help = "of a micro-batch on one device; 0: the model has no tokens",
+                    .required = true})
+            .field("pass_samples", &J::pass_samples,
+                   {.help = "likewise, of a model without tokens", .required = true})
+            .field("hidden_size", &J::hidden_size, {.help = "of a transformer", .required = true})
             .field("global_batch", &J::global_batch, {.help = "sequences", .required = true})
             .field("layout", &J::layout, {.help = "hash of all other settings", .required = true});
     return table;
@@ -111,16 +117,22 @@ JobTraits traits_of(const Scenario& scenario, const Job& job, std::uint64_t mode
                     const Profile& profile)
 {
     const Device& device = profile.hardware.device;
+    const Training& training = job.training;
+    const auto* transformer = std::get_if<Transformer>(&job.model.architecture);
+    const std::int64_t length = transformer != nullptr ? training.sequence_length : 0;
     return {.model_class = class_of(job.model),
             .generation = std::string(generation_of(device)),
             .dispatcher_stated = scenario.strategy.experts.dispatcher.has_value(),
             .device = device.name,
             .model = fmt::format("{:016x}", model_hash),
-            .precision = std::string(to_name(job.training.precision)),
+            .precision = std::string(to_name(training.precision)),
             .software = profile.software.name,
             .devices = job.world(),
-            .sequence_length = job.training.sequence_length,
-            .global_batch = job.training.global_batch,
+            .sequence_length = length,
+            .pass_tokens = training.micro_batch * length / job.strategy.cp,
+            .pass_samples = transformer != nullptr ? 0 : training.micro_batch,
+            .hidden_size = transformer != nullptr ? transformer->hidden : 0,
+            .global_batch = training.global_batch,
             .layout = layout_of(scenario)};
 }
 

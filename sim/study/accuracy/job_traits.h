@@ -25,7 +25,10 @@ struct JobTraits {
     std::string precision;
     std::string software; // class
     int devices = 1;
-    std::int64_t sequence_length = 0;
+    std::int64_t sequence_length = 0; // 0: the model has no tokens
+    std::int64_t pass_tokens = 0;     // of a micro-batch on one device; 0: likewise
+    std::int64_t pass_samples = 0;    // likewise, of a model without tokens
+    std::int64_t hidden_size = 0;     // of a transformer
     std::int64_t global_batch = 0;
     std::string layout; // hash of all that the scenario says beside the above
 

@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 
 namespace trainyard {
@@ -21,6 +22,11 @@ constexpr FieldInfo with(std::string_view help)
 constexpr FieldInfo factor(std::string_view help)
 {
     return {.help = help, .min = 1, .max = 100, .required = true};
+}
+
+constexpr FieldInfo of_size(std::string_view help)
+{
+    return {.help = help, .min = 1, .max = 100};
 }
 
 constexpr FieldInfo counted(std::string_view help)
@@ -80,15 +86,30 @@ const FieldTable<ErrorClass>& fields_of<ErrorClass>()
 }
 
 template <>
+const FieldTable<MeasuredRange>& fields_of<MeasuredRange>()
+{
+    using S = MeasuredRange;
+    static const auto table = FieldTable<S>("range", "Of a size.")
+                                  .field("least", &S::least, counted("of a measured job"))
+                                  .field("most", &S::most, counted("likewise"));
+    return table;
+}
+
+template <>
 const FieldTable<SeenJobs>& fields_of<SeenJobs>()
 {
     using S = SeenJobs;
-    static const auto table = FieldTable<S>("seen", "What was among the measured jobs of a class.")
-                                  .field("model_class", &S::model_class, with("of the model"))
-                                  .field("devices", &S::devices, with("models of GPUs"))
-                                  .field("precisions", &S::precisions, with("number formats"))
-                                  .field("software", &S::software, with("classes"))
-                                  .field("largest", &S::largest, counted("devices of the largest"));
+    static const auto table =
+        FieldTable<S>("seen", "What was among the measured jobs of a class.")
+            .field("model_class", &S::model_class, with("of the model"))
+            .field("devices", &S::devices, with("models of GPUs"))
+            .field("precisions", &S::precisions, with("number formats"))
+            .field("software", &S::software, with("classes"))
+            .field("largest", &S::largest, counted("devices of the largest"))
+            .field("sequence_length", &S::sequence_length, {.help = "tokens"})
+            .field("pass_tokens", &S::pass_tokens, {.help = "of a micro-batch on one device"})
+            .field("pass_samples", &S::pass_samples, {.help = "likewise, of models without tokens"})
+            .field("hidden_size", &S::hidden_size, {.help = "of transformers"});
     return table;
 }
 
@@ -101,7 +122,15 @@ const FieldTable<Widening>& fields_of<Widening>()
             .field("device", &W::device, factor("another GPU"))
             .field("precision", &W::precision, factor("another number format"))
             .field("software", &W::software, factor("another class of software"))
-            .field("doubling", &W::doubling, factor("each doubling of the devices"));
+            .field("doubling", &W::doubling, factor("each doubling of the devices"))
+            .field("sequence_halving", &W::sequence_halving,
+                   of_size("each halving of the sequence"))
+            .field("sequence_doubling", &W::sequence_doubling, of_size("each doubling of it"))
+            .field("pass_halving", &W::pass_halving,
+                   of_size("each halving of a micro-batch on a device"))
+            .field("pass_doubling", &W::pass_doubling, of_size("each doubling of it"))
+            .field("hidden_halving", &W::hidden_halving, of_size("each halving of the hidden size"))
+            .field("hidden_doubling", &W::hidden_doubling, of_size("each doubling of it"));
     return table;
 }
 
@@ -176,6 +205,31 @@ const FieldTable<StepErrors>& fields_of<StepErrors>()
             .field("optimism", &S::optimism, with("of errors in sample"))
             .field("memory", &S::memory, {.help = "of the peak of memory; absent: not known"});
     return table;
+}
+
+std::span<const MeasuredSize> measured_sizes()
+{
+    using J = JobTraits;
+    using S = SeenJobs;
+    using W = Widening;
+    static constexpr std::array sizes{
+        MeasuredSize{&J::sequence_length,
+                     &S::sequence_length,
+                     {"sequences of less than {} tokens", &W::sequence_halving},
+                     {"sequences of more than {} tokens", &W::sequence_doubling}},
+        MeasuredSize{&J::pass_tokens,
+                     &S::pass_tokens,
+                     {"micro-batches of less than {} tokens on a device", &W::pass_halving},
+                     {"micro-batches of more than {} tokens on a device", &W::pass_doubling}},
+        MeasuredSize{&J::pass_samples,
+                     &S::pass_samples,
+                     {"micro-batches of less than {} samples", &W::pass_halving},
+                     {"micro-batches of more than {} samples", &W::pass_doubling}},
+        MeasuredSize{&J::hidden_size,
+                     &S::hidden_size,
+                     {"hidden sizes below {}", &W::hidden_halving},
+                     {"hidden sizes above {}", &W::hidden_doubling}}};
+    return sizes;
 }
 
 bool ErrorClass::takes(const JobTraits& job) const

@@ -1,8 +1,7 @@
 #pragma once
 
 // How far predicted step times and peaks of memory were off, by class of job: a data file that
-// `trainyard validate
-// --calibrate-intervals` writes and every prediction reads.
+// `trainyard validate --calibrate-intervals` writes and every prediction reads.
 //
 // Errors are logarithms of predicted / measured; intervals hold nine in ten.
 
@@ -29,6 +28,13 @@ struct ErrorClass {
     bool operator==(const ErrorClass&) const = default;
 };
 
+struct MeasuredRange {
+    std::int64_t least = 0;
+    std::int64_t most = 0;
+
+    bool operator==(const MeasuredRange&) const = default;
+};
+
 // What was among the measured jobs of a class.
 struct SeenJobs {
     ModelClass model_class = ModelClass::dense;
@@ -36,20 +42,47 @@ struct SeenJobs {
     std::vector<std::string> precisions;
     std::vector<std::string> software;
     int largest = 0; // devices
+    // As JobTraits has them; nothing: of no measured job.
+    std::optional<MeasuredRange> sequence_length = {};
+    std::optional<MeasuredRange> pass_tokens = {};
+    std::optional<MeasuredRange> pass_samples = {};
+    std::optional<MeasuredRange> hidden_size = {};
 
     bool operator==(const SeenJobs&) const = default;
 };
 
 // What an interval is widened by, 1 or more: found by leaving out all runs on each device, in each
-// number format, with each software class, and beyond each of some sizes.
+// number format, with each software class, and above or below each of some sizes.
 struct Widening {
     double device = 1;
     double precision = 1;
     double software = 1;
     double doubling = 1; // of the devices beyond the largest
+    // Of each halving below the smallest and doubling beyond the largest.
+    double sequence_halving = 1;
+    double sequence_doubling = 1;
+    double pass_halving = 1;
+    double pass_doubling = 1;
+    double hidden_halving = 1;
+    double hidden_doubling = 1;
 
     bool operator==(const Widening&) const = default;
 };
+
+struct SizeEnd {
+    std::string_view name; // "sequences of less than {} tokens"
+    double Widening::*widening;
+};
+
+// A size of jobs of which not all values were measured.
+struct MeasuredSize {
+    std::int64_t JobTraits::*of;
+    std::optional<MeasuredRange> SeenJobs::*seen;
+    SizeEnd below;
+    SizeEnd above;
+};
+
+std::span<const MeasuredSize> measured_sizes();
 
 // log(error ratio) of two jobs of one class and publication that differ in just that.
 struct RatioClass {

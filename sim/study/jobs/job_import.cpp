@@ -4,6 +4,7 @@
 #include "sim/study/inputs.h"
 #include "sim/study/jobs/job_readers.h"
 #include "sim/study/jobs/recipes/read_recipe.h"
+#include "sim/study/jobs/torch/torchtitan.h"
 #include "sim/study/problems.h"
 #include "sim/workload/model_reader.h"
 
@@ -31,6 +32,8 @@ std::optional<JobKind> recognise_job(std::string_view text)
                    has("\"train_micro_batch_size_per_gpu\"") || has("\"bf16\"") || has("\"fp16\"")))
         return JobKind::deepspeed;
     if (object ? has("\"parallelism\"") : has("[parallelism]") || has("[training]"))
+        return JobKind::torchtitan;
+    if (is_titan_python(text))
         return JobKind::torchtitan;
     if (object || is_other_tree(text))
         return std::nullopt;

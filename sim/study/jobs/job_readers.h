@@ -11,12 +11,16 @@ namespace trainyard {
 
 void read_megatron_job(const std::string& text, JobContext& context);   // script, YAML, arguments
 void read_deepspeed_job(const std::string& text, JobContext& context);  // ds_config.json
-void read_torchtitan_job(const std::string& text, JobContext& context); // TOML, JSON
+void read_torchtitan_job(const std::string& text, JobContext& context); // TOML, JSON, Python
 void read_torchrun_job(const std::string& text, JobContext& context);   // script, launch line
 
 // The script's launch, with its GPUs and environment taken into the draft; nothing (and a problem)
 // when it starts no program.
 std::optional<Launch> read_launch(const std::string& text, JobContext& context);
+
+// A file of torchtitan; of several configurations in Python the one that --define config=NAME
+// names.
+Checked<Json> titan_settings(const std::string& text, const std::string& file, JobContext& context);
 
 // Settings of torchtitan and DeepSpeed that a launch names or overrides.
 void read_deepspeed(SettingTree& settings, JobContext& context);

@@ -37,16 +37,15 @@ Json titan_settings_named(const std::string& name)
     return out;
 }
 
-// torchtitan's file, with the arguments that override its values. Where it is not there, or is
-// Python, its name tells the model and nothing else.
+// torchtitan's file, with the arguments that override its values. Where it is not there its name
+// tells the model and nothing else.
 void read_titan_launch(const std::string& path, const Origin& origin, Arguments& arguments,
                        JobContext& context)
 {
-    const std::optional<std::string> text =
-        path.ends_with(".toml") || path.ends_with(".json") ? context.beside(path) : std::nullopt;
-    Checked<Json> json = !text                     ? Checked<Json>(titan_settings_named(path))
-                         : path.ends_with(".json") ? parse_json(*text, path)
-                                                   : parse_toml(*text, path);
+    const bool file = path.ends_with(".toml") || path.ends_with(".json") || path.ends_with(".py");
+    const std::optional<std::string> text = file ? context.beside(path) : std::nullopt;
+    Checked<Json> json =
+        text ? titan_settings(*text, path, context) : Checked<Json>(titan_settings_named(path));
     if (!json) {
         append(context.draft.problems, json.error());
         return;

@@ -2,6 +2,7 @@
 
 #include "sim/study/jobs/job_readers.h"
 #include "sim/study/jobs/launch_program.h"
+#include "sim/study/jobs/manifest.h"
 #include "sim/study/jobs/megatron/megatron.h"
 #include "sim/study/jobs/recipes/read_recipe.h"
 #include "sim/study/problems.h"
@@ -72,6 +73,20 @@ void take_size(std::optional<int>& size, const std::optional<LaunchSize>& stated
     draft.understand({stated->line, fmt::format("{} {}", stated->value, what)}, "the launch");
 }
 
+// What the launch leaves open, the pods of its manifest say.
+void take_pods(const ManifestJob& manifest, JobDraft& draft)
+{
+    if (!draft.size.gpus_per_node && manifest.gpus) {
+        draft.size.gpus_per_node = manifest.gpus;
+        draft.understand({0, fmt::format("{} GPUs of each pod", *manifest.gpus)}, "the manifest");
+    }
+    if (!draft.size.nodes && manifest.pods) {
+        draft.size.nodes = manifest.pods;
+        draft.understand({0, fmt::format("{} pods with GPUs, a node each", *manifest.pods)},
+                         "the manifest");
+    }
+}
+
 void take_environment(const Launch& launch, JobDraft& draft)
 {
     for (const auto& [name, value] : launch.environment) {
@@ -123,8 +138,10 @@ void take_lone_process(const Launch& launch, const ShellScript& script, JobDraft
 
 } // namespace
 
-std::optional<Launch> read_launch(const std::string& text, JobContext& context)
+std::optional<Launch> read_launch(const std::string& given, JobContext& context)
 {
+    const std::optional<ManifestJob> manifest = read_manifest(given);
+    const std::string& text = manifest ? manifest->script : given;
     JobDraft& draft = context.draft;
     if (text.size() > longest_script) {
         draft.refuse({}, "is too long for a script", "at most 1 MiB");
@@ -142,6 +159,11 @@ std::optional<Launch> read_launch(const std::string& text, JobContext& context)
     for (const std::string& doubtful : script->doubtful)
         draft.flag(doubtful);
     draft.left_out = script->skipped;
+    for (const std::string& assumed : script->assumed)
+        draft.assume(assumed);
+    if (!script->shown_call.text.empty())
+        draft.assume(fmt::format("arguments of the script as line {} shows its call: {}",
+                                 script->shown_call.line(), script->shown_call.text));
     context.written = script->files;
     std::optional<Launch> launch = find_launch(*script);
     if (!launch && script->too_deep > 0) {
@@ -171,6 +193,8 @@ std::optional<Launch> read_launch(const std::string& text, JobContext& context)
         draft.understand({launch->ranks->line, fmt::format("{} ranks", launch->ranks->value)},
                          fmt::format("{} nodes", *draft.size.nodes));
     }
+    if (manifest)
+        take_pods(*manifest, draft);
     for (const char* const name : {"NNODES", "NPROC_PER_NODE"})
         take_variable_size(name, *launch, draft);
     take_lone_process(*launch, *script, draft);
@@ -189,7 +213,7 @@ std::optional<Launch> read_launch(const std::string& text, JobContext& context)
 void read_megatron_job(const std::string& text, JobContext& context)
 {
     JobDraft& draft = context.draft;
-    if (is_tree(text)) {
+    if (is_tree(text) && !read_manifest(text)) {
         read_recipe(text, context);
         return;
     }
@@ -211,7 +235,7 @@ void read_megatron_job(const std::string& text, JobContext& context)
 
 void read_torchrun_job(const std::string& text, JobContext& context)
 {
-    if (is_tree(text))
+    if (is_tree(text) && !read_manifest(text))
         read_recipe(text, context);
     else if (const std::optional<Launch> launch = read_launch(text, context))
         read_program(*launch, context);

@@ -119,7 +119,8 @@ TEST_CASE("a value of the wrong kind says what it is")
 {
     const auto message = [](std::string_view text) { return read(text).error()[0].message; };
     CHECK(message(R"({"count": 1.5})") == "expected a whole number, found 1.5");
-    CHECK(message(R"({"count": "1"})") == "expected a whole number, found a string");
+    CHECK(message(R"({"count": "1"})") == R"(expected a whole number, found "1")");
+    CHECK(message(R"({"count": [1]})") == "expected a whole number, found a list");
     CHECK(message(R"({"inner": {"sizes": [4294967296]}})") == "4294967296 is out of range");
     CHECK(message(R"({"inner": 3})") == "expected an object (inner), found a whole number");
     CHECK(message(R"({"inner": {"sizes": {}}})") == "expected a list, found an object");

@@ -96,7 +96,20 @@ TEST_CASE("whether a file can be written is known before, and leaves no trace")
     require_writable("/dev/null");
     CHECK(world_error([&] { require_writable(at); }) == "cannot write " + at + ": Is a directory");
     CHECK(world_error([&] { require_writable(at + "/none/new"); }) ==
-          "cannot write " + at + "/none/new: No such file or directory");
+          "cannot write " + at + "/none/new: there is no folder " + at + "/none");
+}
+
+TEST_CASE(
+    "a file that is not there is asked for by the name of one beside it that is nearly the same")
+{
+    const Folder folder;
+    const std::string at = folder.path().string();
+    folder.file("scenario.json", "{}");
+    CHECK(world_error([&] { read_file(at + "/scenaro.json"); }) ==
+          "cannot read " + at + "/scenaro.json: No such file or directory; did you mean " + at +
+              "/scenario.json?");
+    CHECK(world_error([&] { read_file(at + "/other.json"); }) ==
+          "cannot read " + at + "/other.json: No such file or directory");
 }
 
 TEST_CASE("an unreadable file and a closed folder say so")
@@ -118,7 +131,7 @@ TEST_CASE("writing into a missing folder or over a folder fails and leaves nothi
     const Folder folder;
     const std::string at = folder.path().string();
     CHECK(world_error([&] { write_file(at + "/none/a", "x"); }) ==
-          "cannot write " + at + "/none/a: No such file or directory");
+          "cannot write " + at + "/none/a: there is no folder " + at + "/none");
     CHECK(world_error([&] { write_file(at, "x"); }) == "cannot write " + at + ": Is a directory");
     CHECK(folder.entries() == 0);
 }

@@ -38,6 +38,7 @@ StuckSummary stuck_summary()
                      .stream = "pp backward receive",
                      .micro_batch = 127,
                      .layer = 125,
+                     .layer_name = "layer 125",
                      .step = 4,
                      .steps_after = 2};
     StuckSummary summary;

@@ -113,3 +113,25 @@ TEST_CASE("the turn of a fold needs no message")
     CHECK(sends(dual, 0) == 8);
     CHECK(sends(dual, 1) == 2 * 8);
 }
+
+TEST_CASE("layers go by what they are: the embedding, the model's layers from 1 on, the head")
+{
+    const Plan plan = make_plan(job_with("1f1b", 1));
+    const auto name = [&](int layer) { return layer_name(plan.program, layer); };
+    CHECK(name(0) == "embedding");
+    CHECK(name(1) == "layer 1");
+    CHECK(name(8) == "layer 8");
+    CHECK(name(9) == "head");
+    CHECK(plan.program.layers.size() == 10);
+    CHECK(name(10) == "layer 10"); // of no layer that the program knows
+    // The last stage holds most of its logits: said as the head, never as a ninth layer.
+    const PeakPlace place = estimate_memory(job_with("1f1b", 1), {}).stages[3].place;
+    REQUIRE(place.layer.has_value());
+    CHECK(place.layer_name == name(*place.layer));
+    // A layer that predicts further lies between them.
+    Model model = small_decoder();
+    std::get<Transformer>(model.architecture).prediction_layers = 1;
+    const Plan predicting = make_plan(job_of(model, {}, training_of(8)));
+    CHECK(layer_name(predicting.program, 9) == "layer 9");
+    CHECK(layer_name(predicting.program, 10) == "head");
+}

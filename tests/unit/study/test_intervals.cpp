@@ -185,6 +185,79 @@ TEST_CASE("what was never measured widens the interval, each thing more")
     CHECK(width(predicted(larger)) > width(predicted(strange[3])));
 }
 
+TEST_CASE("a size outside of what was measured is named, widens, and is no published evidence")
+{
+    StepErrors errors = known_errors();
+    SeenJobs& seen = errors.seen.front();
+    seen.sequence_length = MeasuredRange{1024, 8192};
+    seen.pass_tokens = MeasuredRange{2048, 16384};
+    seen.hidden_size = MeasuredRange{1024, 8192};
+    errors.widening.pass_halving = 1.1;
+    JobTraits job = known_job();
+    job.pass_tokens = 4096;
+    job.hidden_size = 4096;
+    const auto predicted_of = [&](const JobTraits& traits) {
+        return predict_step_time(
+            1_s, {.traits = traits, .grade = Grade::published, .constants = 0, .own = {}}, errors);
+    };
+    const Prediction known = predicted_of(job);
+    CHECK(known.grade == Grade::published);
+    for (const std::int64_t end : {2048, 16384}) {
+        job.pass_tokens = end;
+        CHECK(predicted_of(job).basis == known.basis);
+    }
+    // Three halvings below the smallest, of 1.1 each.
+    job.pass_tokens = 256;
+    const Prediction few = predicted_of(job);
+    CHECK(few.grade == Grade::extrapolated);
+    CHECK_THAT(few.basis, ContainsSubstring("so wider: micro-batches of less than 2048 tokens"));
+    CHECK_THAT(std::log(few.high / 1_s), WithinRel(0.2 * 1.1 * 1.1 * 1.1, 1e-12));
+    // Nothing says how much wider: only named.
+    job.sequence_length = 1;
+    job.hidden_size = 16384;
+    const Prediction all = predicted_of(job);
+    CHECK(width(all) == width(few));
+    CHECK_THAT(all.basis, ContainsSubstring("sequences of less than 1024 tokens"));
+    CHECK_THAT(all.basis, ContainsSubstring("hidden sizes above 8192"));
+    // Own steps know better, and so do constants that are no published ones.
+    CHECK(predict_step_time(1_s,
+                            {.traits = job,
+                             .grade = Grade::measured,
+                             .constants = 0,
+                             .own = OwnEvidence{.steps = 1, .half = {}}},
+                            errors)
+              .grade == Grade::measured);
+    // A model without tokens has none that could be outside.
+    job = known_job();
+    job.sequence_length = 0;
+    CHECK(predicted_of(job).basis == known.basis);
+}
+
+TEST_CASE("calibration finds the sizes that were measured, and what those beyond them err by")
+{
+    // Errors of 10 % either way up to 8192 tokens in a pass, of 40 % at 16384.
+    std::vector<JudgedRun> runs;
+    for (int group = 0; group < 80; ++group) {
+        const bool large = group < 40;
+        const double sign = group % 2 == 0 ? 1 : -1;
+        runs.push_back(judged(ModelClass::dense, group, 0, sign * (large ? 0.4 : 0.1)));
+        runs.back().traits.pass_tokens = large ? 16384 : 2048 << group % 3;
+        runs.back().traits.hidden_size = 4096;
+    }
+    const std::optional<StepErrors> errors = calibrated(runs, {}, {});
+    REQUIRE(errors);
+    const SeenJobs* const seen = seen_of(errors->seen, ModelClass::dense);
+    CHECK(seen->pass_tokens == MeasuredRange{2048, 16384});
+    CHECK(seen->hidden_size == MeasuredRange{4096, 4096});
+    CHECK(seen->sequence_length == MeasuredRange{4096, 4096});
+    CHECK_FALSE(seen->pass_samples);
+    // Four times as wide one doubling beyond 8192; smaller passes err less.
+    CHECK(errors->widening.pass_doubling > 1.5);
+    CHECK(errors->widening.pass_doubling <= 4 + 1e-12);
+    CHECK(errors->widening.pass_halving == 1);
+    CHECK(errors->widening.hidden_doubling == 1);
+}
+
 TEST_CASE("doubt of a device's constants counts where no run on it was measured")
 {
     Evidence evidence{

@@ -255,7 +255,7 @@ TEST_CASE("files that are no store of this program are refused and left as they 
     CHECK(thrown(folder.path().string(), DatabaseAccess::write).find("is a folder") !=
           std::string::npos);
     CHECK(thrown((folder.path() / "none" / "a.db").string(), DatabaseAccess::write)
-              .find("No such file") != std::string::npos);
+              .find("there is no folder") != std::string::npos);
 }
 
 TEST_CASE("a full disk is told, and what was committed before stays")

@@ -174,6 +174,28 @@ void take_depth(MegatronReader& reader)
     draft.take(layers->layers, *depth, "model.layers", reader.values.origin("--num-layers"));
 }
 
+// A published model with latent attention may be started without it: with as many keys and values
+// as queries. Which size their heads have, Megatron-LM takes from kv_channels.
+void take_ordinary_attention(MegatronReader& reader)
+{
+    constexpr std::string_view name = "--multi-latent-attention";
+    JobDraft& draft = reader.draft;
+    auto* const model =
+        draft.model ? std::get_if<Transformer>(&draft.model->architecture) : nullptr;
+    if (model == nullptr || !model->latent || !reader.arguments.contains(name) ||
+        reader.values.on(name))
+        return;
+    draft.scenario.model = {};
+    model->head_dim = model->latent->v_head_dim;
+    if (const auto size = reader.values.whole("--kv-channels"))
+        draft.take(model->head_dim, *size, "model.head_dim", reader.values.origin("--kv-channels"));
+    else
+        draft.assume(fmt::format("heads of {}, as wide as the model's values", model->head_dim));
+    model->kv_heads = model->heads;
+    model->latent.reset();
+    draft.understand(reader.values.origin(name), "keys and values of their own for every head");
+}
+
 void read_any_model(MegatronReader& reader)
 {
     const std::string provider = reader.values.text("--model-provider");
@@ -203,6 +225,7 @@ void read_any_model(MegatronReader& reader)
             !value.empty() && !reader.draft.model)
             take_named_model(value, reader.values.origin(name), reader.context);
     take_depth(reader);
+    take_ordinary_attention(reader);
     if (!reader.draft.model && reader.draft.unknown_model.empty())
         return read_megatron_model(reader); // says what is missing
     require_model(reader.context, "the arguments");

@@ -232,9 +232,12 @@ private:
 
     void dispatch(bool moe)
     {
-        const std::string_view name = "--moe-token-dispatcher-type";
-        const std::string type = values_.text(name);
-        const bool direct = values_.on("--moe-enable-deepep");
+        constexpr std::string_view deepep = "--moe-enable-deepep";
+        // Takes the place of any other, and has none in a model without experts.
+        const bool direct = values_.on(deepep) && moe;
+        const std::string stated = values_.text("--moe-token-dispatcher-type");
+        const std::string_view name = direct ? deepep : "--moe-token-dispatcher-type";
+        const std::string type = direct ? "flex" : stated;
         ExpertParallel& experts = strategy_.experts;
         const std::string flex = values_.text("--moe-flex-dispatcher-backend");
         if (!flex.empty() && flex != "deepep" && flex != "hybridep")
@@ -252,8 +255,6 @@ private:
             experts.dispatcher = Dispatcher::all_gather;
             draft_.assume("tokens are gathered by all experts (allgather), Megatron-LM's default");
         }
-        if (direct)
-            draft_.understand(values_.origin("--moe-enable-deepep"), "the dispatcher");
         if (values_.on("--moe-shared-expert-overlap"))
             take("--moe-shared-expert-overlap", experts.overlap_shared, true,
                  "strategy.experts.overlap_shared");

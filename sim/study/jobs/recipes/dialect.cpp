@@ -26,6 +26,8 @@ constexpr std::array core_keys{
     RecipeKey{"mixed_precision", "bf16", "--bf16", on},
     RecipeKey{"mixed_precision", "fp16", "--fp16", on},
     RecipeKey{"megatron_amp_O2", "", "", ""},
+    RecipeKey{"multi_latent_attention", "false", "--multi-latent-attention", "false"},
+    RecipeKey{"use_turbo_deepep", "true", "--moe-enable-deepep", on, "enable_primus_turbo"},
     RecipeKey{"activation", "fast-swiglu", "--swiglu", on},
     RecipeKey{"activation", "swiglu", "--swiglu", on},
     RecipeKey{"activation", "squared-relu", "--squared-relu", on},

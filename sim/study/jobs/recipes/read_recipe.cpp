@@ -76,6 +76,58 @@ Json without(const Json& tree, std::string_view name)
     return out;
 }
 
+// Of all layers, or of all but those with global attention (StarCoder2), in Hugging Face's words.
+void take_nanotron_window(const Json& root, Json& config)
+{
+    const auto window = count_at(root, "model.model_config.sliding_window_size");
+    const auto layers = count_at(root, "model.model_config.num_hidden_layers");
+    if (!window || !layers)
+        return;
+    Json kinds(Json::Array(static_cast<std::size_t>(*layers), Json("sliding_attention")));
+    if (const Json* const all = config.find("global_attn_layers"); all && all->is_array())
+        for (const Json& layer : all->items())
+            if (layer.is_integer() && layer.as_integer() >= 0 && layer.as_integer() < *layers)
+                kinds.items()[static_cast<std::size_t>(layer.as_integer())] = "full_attention";
+    config["sliding_window"] = *window;
+    config["layer_types"] = std::move(kinds);
+}
+
+// Experts in every layer, in Hugging Face's words; false: others, which these do not describe.
+bool take_nanotron_experts(Json& config)
+{
+    const Json* const moe = config.find("moe_config");
+    if (moe == nullptr || !moe->is_object())
+        return true;
+    const auto count = count_at(*moe, "num_experts");
+    const auto top = count_at(*moe, "top_k");
+    const Json* const shared = moe->find("enable_shared_expert");
+    if (moe->find("layers") != nullptr || (shared && !(shared->is_bool() && !shared->as_bool())))
+        return false;
+    config["model_type"] = "mixtral";
+    config["num_local_experts"] = count.value_or(8);
+    config["num_experts_per_tok"] = top.value_or(2);
+    if (const auto width = count_at(*moe, "moe_intermediate_size"))
+        config["intermediate_size"] = *width;
+    return true;
+}
+
+void take_nanotron_attention(const Json& sizes, JobDraft& draft)
+{
+    constexpr std::string_view place = "software.attention";
+    std::optional<AttentionKernel>& kernel = draft.scenario.software.attention;
+    const Json* const said = sizes.find("_attn_implementation");
+    const std::string name = said && said->is_string() ? said->as_string() : "";
+    const Origin origin{said != nullptr ? said->line() : 0, "_attn_implementation " + name};
+    if (name == "flash_attention_2")
+        draft.take(kernel, AttentionKernel::flash2, place, origin);
+    else if (name == "sdpa")
+        draft.take(kernel, AttentionKernel::sdpa, place, origin);
+    else if (name.empty()) {
+        kernel = AttentionKernel::flash2;
+        draft.assume("attention by FlashAttention 2, nanotron's default");
+    }
+}
+
 // nanotron states the ranks, the passes of each, and its model as Hugging Face's configuration.
 void read_nanotron(const Json& root, Arguments& arguments, JobContext& context)
 {
@@ -95,6 +147,12 @@ void read_nanotron(const Json& root, Arguments& arguments, JobContext& context)
     Json config = *sizes;
     if (config.find("model_type") == nullptr)
         config["model_type"] = "llama";
+    take_nanotron_window(root, config);
+    if (!take_nanotron_experts(config))
+        return draft.refuse({sizes->line(), "model.model_config.moe_config"},
+                            "experts of some layers, or beside a shared one, are not read",
+                            "--model FILE gives the model");
+    take_nanotron_attention(*sizes, draft);
     const Checked<Model> model = read_model(config, draft.file());
     if (!model) {
         append(draft.problems, model.error());

@@ -1,11 +1,12 @@
 // Conditions, cases, loops and functions of a script.
 
 #include "sim/study/jobs/shell/shell_interpreter.h"
+#include "sim/study/jobs/shell/shell_pattern.h"
 
 #include <fmt/format.h>
-#include <fnmatch.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace trainyard {
 namespace {
@@ -151,9 +152,8 @@ void ShellInterpreter::close_patterns()
 {
     Frame& frame = frames_.back();
     const bool matches =
-        std::any_of(frame.patterns.begin(), frame.patterns.end(), [&](const std::string& one) {
-            return fnmatch(one.c_str(), frame.subject.c_str(), 0) == 0;
-        });
+        std::any_of(frame.patterns.begin(), frame.patterns.end(),
+                    [&](const std::string& one) { return shell_matches(one, frame.subject); });
     constexpr std::size_t most_told = 20;
     if (!frame.why.empty() && frame.branches.size() < most_told)
         frame.branches.push_back(fmt::format("{}", fmt::join(frame.patterns, "|")));
@@ -166,6 +166,8 @@ void ShellInterpreter::close_patterns()
 // "for NAME in WORD...": runs once for each word, where all are known.
 void ShellInterpreter::open_loop()
 {
+    if (at_ < tokens_->size() && (*tokens_)[at_].kind == ShellToken::Kind::arithmetic)
+        return open_counted_loop();
     const auto word_at = [&](std::size_t i) {
         return i < tokens_->size() ? (*tokens_)[i].plain() : std::string();
     };
@@ -193,15 +195,57 @@ void ShellInterpreter::open_loop()
     out_.variables[name].values = {frame.items.front()};
 }
 
+// "for ((first; while; step))", as long as its condition is known to hold.
+void ShellInterpreter::open_counted_loop()
+{
+    const TracedText& text = (*tokens_)[at_++].pieces.front().text;
+    std::vector<TracedText> clauses;
+    for (std::size_t from = 0; from <= text.text.size();) {
+        const std::size_t end = std::min(text.text.find(';', from), text.text.size());
+        clauses.push_back(text.part(from, end - from));
+        from = end + 1;
+    }
+    const bool whole = clauses.size() == 3 && runs();
+    if (whole)
+        calculate(clauses[0]);
+    const std::optional<bool> begins = whole ? calculate(clauses[1]) : std::nullopt;
+    push(Frame::Kind::loop, begins == true, begins ? "" : "a loop was not run");
+    frames_.back().clauses = std::move(clauses);
+}
+
 void ShellInterpreter::next_round()
 {
     Frame& frame = frames_.back();
-    const bool again = runs() && frame.next_item < frame.items.size();
+    frame.runs = frame.runs || std::exchange(frame.goes_on, false);
+    const bool counts = !frame.clauses.empty() && runs();
+    if (counts)
+        calculate(frame.clauses[2]);
+    const bool again = counts ? calculate(frame.clauses[1]) == true
+                              : runs() && frame.next_item < frame.items.size();
     if (!again)
         return pop(line_);
+    if (counts) {
+        at_ = frame.body;
+        return;
+    }
     out_.variables[frame.variable].values = {frame.items[frame.next_item]};
     ++frame.next_item;
     at_ = frame.body;
+}
+
+// "break" and "continue", of the innermost loop.
+void ShellInterpreter::leave_round(const std::string& word)
+{
+    const auto loop = std::find_if(frames_.rbegin(), frames_.rend(), [](const Frame& frame) {
+        return frame.kind == Frame::Kind::loop;
+    });
+    if (loop == frames_.rend())
+        return;
+    for (auto frame = frames_.rbegin(); frame != loop + 1; ++frame) {
+        frame->runs = false;
+        frame->decided = true;
+    }
+    loop->goes_on = word == "continue";
 }
 
 void ShellInterpreter::open_function()
@@ -234,12 +278,7 @@ bool ShellInterpreter::call(const std::string& name, std::size_t at)
         for (TracedText& word : expander_.words(*command_[i]))
             words.push_back(std::move(word));
     const ShellVariables before = out_.variables;
-    TracedText count;
-    count.append(std::to_string(words.size()), line_);
-    out_.variables["#"].values = {count};
-    out_.variables["@"].values = words;
-    for (std::size_t i = 0; i < words.size(); ++i)
-        out_.variables[std::to_string(i + 1)].values = {words[i]};
+    set_parameters(std::move(words));
     const Function function = found->second;
     const int line = line_;
     command_.clear();

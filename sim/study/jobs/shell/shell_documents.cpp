@@ -9,6 +9,16 @@ namespace {
 
 constexpr int deepest_file = 8;
 
+// "$(dirname $0)/env.sh" without the folder that is not known: files are looked for from the
+// script's folder up.
+std::string without_unknown_folder(const std::string& path)
+{
+    const std::size_t last = path.find_last_of(")}");
+    return has_unknown(path) && last != std::string::npos && path.substr(last + 1).starts_with('/')
+               ? path.substr(last + 2)
+               : path;
+}
+
 } // namespace
 
 // A file that the script writes from a here-document is there for what names it; one that a shell
@@ -61,10 +71,11 @@ void ShellInterpreter::read_other_file(std::size_t at)
 {
     const std::string path =
         at < command_.size() ? expander_.text(command_[at]->pieces).text : std::string();
+    const std::string known = without_unknown_folder(path);
     const int line = line_;
     std::optional<std::string> text;
-    if (!path.empty() && !has_unknown(path) && files_ && depth_ < deepest_file)
-        text = files_(path);
+    if (!known.empty() && !has_unknown(known) && files_ && depth_ < deepest_file)
+        text = files_(known);
     if (!text) {
         out_.skipped.push_back(
             fmt::format("line {}: {} was not read, which may set variables", line, path));

@@ -1,8 +1,13 @@
 #include "sim/study/jobs/shell/shell_expansion.h"
 
+#include "sim/study/jobs/shell/shell_filters.h"
+#include "sim/study/jobs/shell/shell_pattern.h"
+
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cctype>
+#include <utility>
 
 namespace trainyard {
 namespace {
@@ -124,14 +129,13 @@ std::vector<TracedText> ShellExpander::values(const ShellPiece& piece)
         return parameter(piece.text, line);
     case ShellPiece::Kind::arithmetic: {
         // $1 and the like are put in first.
-        const TracedText inside = inner_text(piece.text).value_or(piece.text);
-        const auto value =
-            shell_arithmetic(inside.text, [this](std::string_view name) { return lookup(name); });
-        out.append(value ? std::to_string(*value) : "$((" + inside.text + "))", line);
+        const TracedText expression = expanded(piece.text);
+        const auto value = shell_arithmetic(expression.text, lookup());
+        out.append(value ? std::to_string(*value) : "$((" + expression.text + "))", line);
         return {out};
     }
     case ShellPiece::Kind::command:
-        out.append("$(" + piece.text.text + ")", line);
+        out.append(output(piece.text).value_or("$(" + piece.text.text + ")"), line);
         return {out};
     }
     return {};
@@ -151,55 +155,179 @@ std::optional<TracedText> ShellExpander::inner_text(const TracedText& inside)
     return out;
 }
 
-std::vector<TracedText> ShellExpander::parameter(const TracedText& inside, int line)
+// What the commands of $(...) print, where that follows from their words.
+std::optional<std::string> ShellExpander::output(const TracedText& commands)
 {
-    std::size_t length = name_length(inside.text);
-    if (inside.text == "@" || inside.text == "*") { // a script run without arguments has none
-        const auto found = variables_.find("@");
-        return found == variables_.end() ? std::vector<TracedText>{} : found->second.values;
+    if (depth_ == deepest)
+        return std::nullopt;
+    std::vector<std::string> command;
+    std::optional<std::string> text = std::string();
+    ++depth_;
+    for (const ShellToken& token : shell_tokens(commands).tokens) {
+        if (token.kind == ShellToken::Kind::word)
+            for (const TracedText& word : words(token))
+                command.push_back(word.text);
+        else if (token.operation == "|" && text)
+            text = filtered(std::exchange(command, {}), *text);
+        else
+            text.reset();
     }
-    if (inside.text == "#")
-        return with_operator("#", {}, inside, line);
-    if (length == 0 && !inside.text.empty() && inside.text.front() != '#' &&
-        inside.text.front() != '!')
-        length = 1;
-    const std::string name = inside.text.substr(0, length);
-    return with_operator(name, inside.part(length), inside, line);
+    --depth_;
+    if (!text || std::any_of(command.begin(), command.end(), has_unknown))
+        return std::nullopt;
+    text = filtered(command, *text);
+    while (text && text->ends_with('\n'))
+        text->pop_back();
+    return text && !has_unknown(*text) ? text : std::nullopt;
 }
 
-// ${name}, ${name[@]}, ${name:-other} and its kin.
-std::vector<TracedText> ShellExpander::with_operator(const std::string& name,
-                                                     const TracedText& rest,
-                                                     const TracedText& whole, int line)
+std::vector<TracedText> ShellExpander::parameter(const TracedText& inside, int line)
+{
+    TracedText unknown;
+    unknown.append("${" + inside.text + "}", line);
+    // ${#name} counts, ${!name} is what the name that `name` holds stands for.
+    const char first = inside.text.size() > 1 ? inside.text.front() : '\0';
+    TracedText rest = inside.part(first == '#' || first == '!' ? 1 : 0);
+    std::size_t length = name_length(rest.text);
+    if (length == 0 && !rest.text.empty())
+        length = 1;
+    const std::string name = rest.text.substr(0, length);
+    rest = rest.part(length);
+    const Selected found = selected(name, rest);
+    const bool known = found.set && !has_unknown(joined(found.values).text);
+    if (first == '#') {
+        TracedText count;
+        count.append(std::to_string(found.list ? found.values.size()
+                                    : known    ? found.values.front().text.size()
+                                               : 0),
+                     line);
+        return {known && rest.text.empty() ? count : unknown};
+    }
+    if (first == '!') {
+        const std::string other = known && !found.list ? found.values.front().text : std::string();
+        if (other.empty() || name_length(other) != other.size())
+            return {unknown};
+        TracedText named;
+        named.append(other, line);
+        named.append(rest);
+        return parameter(named, line);
+    }
+    return with_operator(found, rest, unknown);
+}
+
+// Takes the subscript off what follows the name.
+ShellExpander::Selected ShellExpander::selected(const std::string& name, TracedText& rest)
 {
     const auto found = variables_.find(name);
-    const bool set = found != variables_.end() && !found->second.values.empty();
-    const bool filled = set && !joined(found->second.values).text.empty();
-    TracedText unknown;
-    unknown.append("${" + whole.text + "}", line);
+    const bool declared = found != variables_.end();
+    if (name == "@" || name == "*") // a script run without arguments has none
+        return {declared ? found->second.values : std::vector<TracedText>{}, true, true, 1};
+    const std::size_t close = rest.text.starts_with('[') ? rest.text.find(']') : std::string::npos;
+    if (close == std::string::npos) {
+        const bool set = declared && !found->second.values.empty();
+        return {set ? std::vector{found->second.values.front()} : std::vector<TracedText>{}, set};
+    }
+    const TracedText subscript = rest.part(1, close - 1);
+    rest = rest.part(close + 1);
+    Selected out;
+    if (!declared)
+        return out;
+    const std::vector<TracedText>& values = found->second.values;
+    if (subscript.text == "@" || subscript.text == "*") {
+        out = {values, true, true};
+        for (const auto& [key, value] : found->second.named)
+            out.values.push_back(value);
+        return out;
+    }
+    const std::string key = expanded(without_quotes(subscript)).text;
+    if (const auto named = found->second.named.find(key); named != found->second.named.end())
+        return {{named->second}, true};
+    const auto size = static_cast<std::int64_t>(values.size());
+    const auto at = shell_arithmetic(key, lookup());
+    if (at && *at >= -size && *at < size)
+        return {{values[static_cast<std::size_t>(*at < 0 ? size + *at : *at)]}, true};
+    return out;
+}
+
+// ${name[@]:from:count}
+std::optional<std::vector<TracedText>> ShellExpander::slice(const Selected& of,
+                                                            const std::string& operation)
+{
+    const std::size_t colon = std::min(operation.find(':', 1), operation.size());
+    const auto size = static_cast<std::int64_t>(of.values.size());
+    const auto from = shell_arithmetic(operation.substr(1, colon - 1), lookup());
+    const auto count = colon == operation.size()
+                           ? std::optional(size)
+                           : shell_arithmetic(operation.substr(colon + 1), lookup());
+    if (!from || !count || *from < of.first || *count < 0)
+        return std::nullopt;
+    const std::int64_t begin = std::min(*from - of.first, size);
+    const std::int64_t end = begin + std::min(*count, size - begin);
+    return std::vector<TracedText>(of.values.begin() + begin, of.values.begin() + end);
+}
+
+// ${name:-other} and its kin.
+std::vector<TracedText> ShellExpander::with_operator(const Selected& of, const TracedText& rest,
+                                                     const TracedText& unknown)
+{
+    const bool filled = of.set && !joined(of.values).text.empty();
+    const std::vector<TracedText> own = of.set ? of.values : std::vector{unknown};
     const std::string& op = rest.text;
-    if (op == "[@]" || op == "[*]")
-        return found != variables_.end() ? found->second.values : std::vector{unknown};
-    if (op.empty() || op == "[0]")
-        return {set ? found->second.values.front() : unknown};
     const auto other = [&](std::size_t skip) -> std::vector<TracedText> {
+        if (of.list) { // "${A[@]+"${A[@]}"}" is a list too
+            std::vector<TracedText> out;
+            for (const ShellToken& token : shell_tokens(rest.part(skip)).tokens)
+                for (TracedText& word : words(token))
+                    out.push_back(std::move(word));
+            return out;
+        }
         return {inner_text(without_quotes(rest.part(skip))).value_or(unknown)};
     };
+    if (op.empty())
+        return own;
     if (op.starts_with(":-") || op.starts_with(":="))
-        return filled ? std::vector{found->second.values.front()} : other(2);
+        return filled ? own : other(2);
     if (op.starts_with('-') || op.starts_with('='))
-        return set ? std::vector{found->second.values.front()} : other(1);
+        return of.set ? own : other(1);
     if (op.starts_with(":+"))
         return filled ? other(2) : std::vector<TracedText>{};
     if (op.starts_with('+'))
-        return set ? other(1) : std::vector<TracedText>{};
+        return of.set ? other(1) : std::vector<TracedText>{};
     if (op.starts_with(":?") || op.starts_with('?'))
-        return {set ? found->second.values.front() : unknown};
-    return {unknown};
+        return own;
+    if (!of.set)
+        return {unknown};
+    const TracedText operation = expanded(without_quotes(rest));
+    if (of.list && op.front() == ':')
+        return slice(of, operation.text).value_or(std::vector{unknown});
+    std::vector<TracedText> out;
+    for (const TracedText& value : of.values) {
+        // What is not known is worth more as it is.
+        const auto made = has_unknown(value.text) ? std::optional(value)
+                          : has_unknown(operation.text)
+                              ? std::nullopt
+                              : with_text_operation(value, operation, lookup());
+        out.push_back(made.value_or(unknown));
+    }
+    return out;
 }
 
 std::vector<TracedText> ShellExpander::words(const ShellToken& token)
 {
+    // {1..4}
+    const std::string plain = token.plain();
+    const std::size_t dots =
+        plain.starts_with('{') && plain.ends_with('}') ? plain.find("..") : std::string::npos;
+    if (const auto range = dots == std::string::npos
+                               ? std::nullopt
+                               : filtered({"seq", plain.substr(1, dots - 1),
+                                           plain.substr(dots + 2, plain.size() - dots - 3)},
+                                          ""))
+    {
+        Words numbers;
+        numbers.split(traced(*range, token.line));
+        return numbers.take();
+    }
     Words out;
     for (const ShellPiece& piece : token.pieces) {
         const std::vector<TracedText> list =
@@ -228,6 +356,19 @@ TracedText ShellExpander::text(const std::vector<ShellPiece>& pieces)
         const TracedText value = joined(values(piece));
         produced_ += value.text.size() + 1;
         out.append(value);
+    }
+    return out;
+}
+
+TracedText ShellExpander::pattern(const std::vector<ShellPiece>& pieces)
+{
+    TracedText out;
+    for (const ShellPiece& piece : pieces) {
+        const TracedText value = text({piece});
+        if (piece.quoted && !has_unknown(value.text))
+            out.append(literal_pattern(value.text), value.line());
+        else
+            out.append(value);
     }
     return out;
 }

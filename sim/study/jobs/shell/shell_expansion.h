@@ -10,7 +10,8 @@
 namespace trainyard {
 
 struct ShellVariable {
-    std::vector<TracedText> values; // one, or those of an array
+    std::vector<TracedText> values;          // one, or those of an array
+    std::map<std::string, TracedText> named; // those set by a subscript
     bool exported = false;
 
     bool operator==(const ShellVariable&) const = default;
@@ -30,6 +31,14 @@ public:
     // As the right side of an assignment: one text.
     TracedText text(const std::vector<ShellPiece>& pieces);
 
+    // As the right side of == and =~ in [[ ]]: what is quoted stands for itself.
+    TracedText pattern(const std::vector<ShellPiece>& pieces);
+
+    // What stands inside an expansion or a subscript, with its own expansions put in.
+    TracedText expanded(const TracedText& text) { return inner_text(text).value_or(text); }
+
+    std::optional<std::string> lookup(std::string_view name) const;
+
     // Whether what came out so far is beyond all reason: a script that doubles its variables.
     bool overflown() const { return produced_ > most_produced; }
 
@@ -41,10 +50,23 @@ public:
 private:
     std::vector<TracedText> values(const ShellPiece& piece);
     std::vector<TracedText> parameter(const TracedText& inside, int line);
-    std::vector<TracedText> with_operator(const std::string& name, const TracedText& rest,
-                                          const TracedText& whole, int line);
+    // What a name and its subscript mean, before an operator is applied.
+    struct Selected {
+        std::vector<TracedText> values;
+        bool set = false;
+        bool list = false; // all of them
+        int first = 0;     // the number of the first
+    };
+    Selected selected(const std::string& name, TracedText& rest);
+    std::vector<TracedText> with_operator(const Selected& of, const TracedText& rest,
+                                          const TracedText& unknown);
+    std::optional<std::vector<TracedText>> slice(const Selected& of, const std::string& operation);
+    std::optional<std::string> output(const TracedText& commands);
     std::optional<TracedText> inner_text(const TracedText& inside);
-    std::optional<std::string> lookup(std::string_view name) const;
+    ShellLookup lookup() const
+    {
+        return [this](std::string_view name) { return lookup(name); };
+    }
 
     const ShellVariables& variables_;
     std::size_t produced_ = 0;

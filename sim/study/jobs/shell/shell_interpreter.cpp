@@ -1,10 +1,12 @@
 #include "sim/study/jobs/shell/shell_interpreter.h"
 
+#include "sim/study/jobs/shell/shell_pattern.h"
 #include "sim/study/jobs/shell/shell_test.h"
 
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 
 namespace trainyard {
 namespace {
@@ -18,17 +20,34 @@ bool is_either(const std::string& word, std::initializer_list<std::string_view> 
     return std::find(list.begin(), list.end(), word) != list.end();
 }
 
-// Length of "NAME" in "NAME=..." or "NAME+=..."; 0 when it is no assignment.
-std::size_t assigned_name(const std::string& text)
+// A variable of the machine or of what starts the script there.
+bool is_set_elsewhere(std::string_view name)
 {
-    std::size_t end = 0;
-    while (end < text.size() &&
-           (text[end] == '_' || std::isalnum(static_cast<unsigned char>(text[end])) != 0))
-        ++end;
-    if (end == 0 || std::isdigit(static_cast<unsigned char>(text.front())) != 0)
-        return 0;
-    const std::string_view rest = std::string_view(text).substr(end);
-    return rest.starts_with("=") || rest.starts_with("+=") ? end : 0;
+    constexpr std::array<std::string_view, 8> prefixes{"SLURM", "OMPI_", "PMI",  "PBS_",
+                                                       "LSB_",  "MPI_",  "HOST", "KUBERNETES"};
+    return name.find("RANK") != std::string_view::npos || name == "WORLD_SIZE" || name == "USER" ||
+           std::any_of(prefixes.begin(), prefixes.end(),
+                       [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
+// Left sides of comparisons with texts that are variables and nothing else: run as it stands, a
+// script has nothing in those that no line sets. Arguments are not among them: they are to be
+// given.
+std::set<std::string> empty_the_unset(std::vector<std::string>& words)
+{
+    std::set<std::string> out;
+    for (std::size_t i = 0; i + 2 < words.size(); ++i) {
+        std::string& word = words[i];
+        if (!is_either(words[i + 1], {"=", "==", "!="}) || !word.starts_with("${") ||
+            word.find('}') != word.size() - 1)
+            continue;
+        const std::string name = word.substr(2, word.size() - 3);
+        if (assigned_name(name + "=") == name.size() && !is_set_elsewhere(name)) {
+            out.insert(name);
+            word.clear();
+        }
+    }
+    return out;
 }
 
 } // namespace
@@ -196,6 +215,11 @@ void ShellInterpreter::run_command()
     const std::string name = command_[at]->plain();
     if (name == "[" || name == "[[" || name == "test")
         status_ = condition(at + 1);
+    else if (command_[at]->kind == ShellToken::Kind::arithmetic)
+        status_ = calculate(command_[at]->pieces.front().text);
+    else if (name == "let")
+        for (std::size_t i = at + 1; i < command_.size(); ++i)
+            status_ = calculate(expander_.text(command_[i]->pieces));
     else if (name == "true" || name == ":" || name == "false") {
         assign_defaults(at + 1);
         status_ = name != "false";
@@ -203,6 +227,12 @@ void ShellInterpreter::run_command()
         declare(at + 1, name == "export");
     else if (name == "exit" || name == "return")
         leave(at);
+    else if (name == "break" || name == "continue")
+        leave_round(name);
+    else if (name == "unset")
+        forget(at + 1);
+    else if (name == "shift")
+        shift(at + 1);
     else if (name == "read" && !here_string_.text.empty())
         read_words(at + 1, assigned.contains("IFS") ? assigned.at("IFS").text : " \t\n");
     else if (name == "source" || name == ".")
@@ -223,100 +253,54 @@ void ShellInterpreter::leave(std::size_t at)
 
 std::optional<bool> ShellInterpreter::condition(std::size_t from)
 {
+    // In [[ ]] the right side of a comparison is a pattern.
+    const bool patterns = command_[from - 1]->plain() == "[[";
     std::vector<std::string> words;
     auto next = condition_operators_.begin();
     for (std::size_t i = from; i < command_.size(); ++i) {
         for (; next != condition_operators_.end() && next->first <= i; ++next)
             words.push_back(next->second);
-        if (const std::string plain = command_[i]->plain(); plain != "]" && plain != "]]")
-            words.push_back(expander_.text(command_[i]->pieces).text);
+        const std::vector<ShellPiece>& pieces = command_[i]->pieces;
+        if (const std::string plain = command_[i]->plain(); plain == "]" || plain == "]]")
+            continue;
+        const std::string text = expander_.text(pieces).text;
+        if (words.empty() || !is_either(words.back(), {"=", "==", "!=", "=~"}))
+            words.push_back(text);
+        else if (patterns)
+            words.push_back(expander_.pattern(pieces).text);
+        else
+            words.push_back(has_unknown(text) ? text : literal_pattern(text));
     }
+    const std::set<std::string> unset = empty_the_unset(words);
     const std::optional<bool> out = shell_test(words);
+    for (const std::string& name : unset)
+        if (out && runs())
+            out_.assumed.push_back(
+                fmt::format("line {}: {} is empty: no line sets it", line_, name));
     if (!out)
         condition_ = fmt::format("{}", fmt::join(words, " ")).substr(0, longest_told);
+    const auto matches = std::find(words.begin(), words.end(), "=~");
+    if (out == true && matches > words.begin() && words.end() - matches > 1)
+        if (const auto groups = regular_match(matches[1], matches[-1])) {
+            ShellVariable& match = out_.variables["BASH_REMATCH"];
+            match.values.clear();
+            for (const std::string& group : *groups)
+                match.values.push_back(traced(group, line_));
+        }
     return out;
 }
 
-// Whether the word is an assignment; lists are set at once, texts go to `assigned`.
-bool ShellInterpreter::assign(const ShellToken& token, std::map<std::string, TracedText>& assigned)
+// The outcome of ((...)); an assignment in it is made.
+std::optional<bool> ShellInterpreter::calculate(const TracedText& expression)
 {
-    if (token.pieces.empty() || token.pieces.front().kind != ShellPiece::Kind::literal ||
-        token.pieces.front().quoted)
-        return false;
-    const std::string& head = token.pieces.front().text.text;
-    const std::size_t length = assigned_name(head);
-    if (length == 0)
-        return false;
-    const std::string name = head.substr(0, length);
-    const bool adds = head[length] == '+';
-    ShellVariable& variable = out_.variables[name];
-    if (token.kind == ShellToken::Kind::array) {
-        std::vector<TracedText> items; // which may hold what the list was
-        for (const ShellToken& item : token.items)
-            for (TracedText& value : expander_.words(item))
-                items.push_back(std::move(value));
-        if (!adds)
-            variable.values.clear();
-        variable.values.insert(variable.values.end(), items.begin(), items.end());
-        return true;
-    }
-    std::vector<ShellPiece> pieces = token.pieces;
-    pieces.front().text = pieces.front().text.part(length + (adds ? 2 : 1));
-    TracedText value = expander_.text(pieces);
-    if (adds && !variable.values.empty())
-        variable.values.front().append(value);
-    else
-        assigned[name] = std::move(value);
-    return true;
-}
-
-// ": ${NAME:=value}" gives NAME a value where it has none.
-void ShellInterpreter::assign_defaults(std::size_t from)
-{
-    for (std::size_t i = from; i < command_.size(); ++i)
-        for (const ShellPiece& piece : command_[i]->pieces) {
-            const std::size_t operation = piece.text.text.find_first_of(":=");
-            if (piece.kind != ShellPiece::Kind::parameter || operation == std::string::npos ||
-                !piece.text.text.substr(operation).starts_with(
-                    piece.text.text[operation] == ':' ? ":=" : "="))
-                continue;
-            out_.variables[piece.text.text.substr(0, operation)].values = {expander_.text({piece})};
-        }
-}
-
-void ShellInterpreter::declare(std::size_t from, bool exports)
-{
-    for (std::size_t i = from; i < command_.size(); ++i) {
-        std::map<std::string, TracedText> assigned;
-        std::string name = command_[i]->plain();
-        if (assign(*command_[i], assigned))
-            for (auto& [key, value] : assigned) {
-                name = key;
-                out_.variables[key].values = {std::move(value)};
-            }
-        if (const auto found = out_.variables.find(name); exports && found != out_.variables.end())
-            found->second.exported = true;
-    }
-    status_ = true;
-}
-
-// read -r A B <<< "1,2": the words of a text, the last name has what is left.
-void ShellInterpreter::read_words(std::size_t at, const std::string& separators)
-{
-    std::vector<std::string> names;
-    for (std::size_t i = at; i < command_.size(); ++i)
-        if (const std::string name = command_[i]->plain(); !name.empty() && name.front() != '-')
-            names.push_back(name);
-    std::size_t from = 0;
-    for (std::size_t i = 0; i < names.size(); ++i) {
-        const std::size_t end = i + 1 == names.size()
-                                    ? here_string_.text.size()
-                                    : std::min(here_string_.text.find_first_of(separators, from),
-                                               here_string_.text.size());
-        out_.variables[names[i]].values = {here_string_.part(from, end - from)};
-        from = std::min(end + 1, here_string_.text.size());
-    }
-    status_ = true;
+    const std::string text = expander_.expanded(expression).text;
+    const ShellLookup lookup = [this](std::string_view name) { return expander_.lookup(name); };
+    const auto assignment = arithmetic_assignment(text);
+    const auto value = shell_arithmetic(assignment ? assignment->expression : text, lookup);
+    if (assignment)
+        out_.variables[assignment->name].values = {
+            traced(value ? std::to_string(*value) : "$((" + assignment->expression + "))", line_)};
+    return value ? std::optional(*value != 0) : std::nullopt;
 }
 
 void ShellInterpreter::record(std::size_t from, std::map<std::string, TracedText> assigned)

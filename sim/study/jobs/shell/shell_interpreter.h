@@ -9,11 +9,17 @@
 
 namespace trainyard {
 
+// Length of "NAME" in "NAME=...", "NAME+=..." or "NAME[..."; 0 when it is no assignment.
+std::size_t assigned_name(const std::string& text);
+
 class ShellInterpreter {
 public:
     ShellInterpreter(ShellScript& out, const ShellFiles& files)
         : out_(out), files_(files), expander_(out.variables)
     {}
+
+    // Of the script, or of the function that is called: $1, $2, ..., $@ and $#.
+    void set_parameters(std::vector<TracedText> words);
 
     void run(const std::vector<ShellToken>& tokens);
 
@@ -42,6 +48,8 @@ private:
         std::string variable;
         std::vector<TracedText> items;
         std::size_t next_item = 0;
+        std::vector<TracedText> clauses; // of "for ((first; while; step))"
+        bool goes_on = false;            // after "continue"
         // of a loop and of a function
         std::size_t body = 0;
     };
@@ -71,7 +79,9 @@ private:
     bool in_patterns() const;
     void close_patterns();
     void open_loop();
+    void open_counted_loop();
     void next_round();
+    void leave_round(const std::string& word);
     void open_function();
     void close_function();
     bool call(const std::string& name, std::size_t at);
@@ -84,9 +94,13 @@ private:
     void run_command();
     void leave(std::size_t at);
     std::optional<bool> condition(std::size_t from);
+    std::optional<bool> calculate(const TracedText& expression);
     bool assign(const ShellToken& token, std::map<std::string, TracedText>& assigned);
+    bool assign_element(const std::string& name, const ShellToken& token, std::size_t from);
     void assign_defaults(std::size_t from);
     void declare(std::size_t from, bool exports);
+    void forget(std::size_t from);
+    void shift(std::size_t at);
     void record(std::size_t from, std::map<std::string, TracedText> assigned);
     void read_words(std::size_t at, const std::string& separators);
     void read_other_file(std::size_t at);

@@ -7,6 +7,46 @@
 #include <algorithm>
 
 namespace trainyard {
+namespace {
+
+std::string_view script_name(std::string_view path)
+{
+    return path.substr(path.find_last_of('/') + 1);
+}
+
+// "# bash run.sh 7B 2": what stands behind the script's own name, where all of it is meant as it
+// stands: no <places>, no $VARIABLES, no options.
+std::vector<TracedText> shown_arguments(const TracedText& comment, const std::string& file)
+{
+    std::vector<TracedText> out;
+    bool called = false;
+    for (const ShellToken& token : shell_tokens(comment).tokens) {
+        const std::string plain = token.plain();
+        if (called && (plain.empty() || plain.find_first_of("[{-") == 0))
+            return {};
+        if (called)
+            out.push_back(token.pieces.front().text);
+        called = called || script_name(plain) == script_name(file);
+    }
+    return out;
+}
+
+// The arguments of the first call of itself that a comment of the script shows.
+std::vector<TracedText> shown_arguments_in(const TracedText& text, const std::string& file)
+{
+    for (std::size_t from = 0; from < text.text.size();) {
+        const std::size_t end = std::min(text.text.find('\n', from), text.text.size());
+        const std::size_t mark = text.text.find_first_not_of(" \t#", from);
+        const bool comment = text.text[from] == '#' && mark < end;
+        if (comment && text.text.find(script_name(file), mark) < end)
+            if (auto words = shown_arguments(text.part(mark, end - mark), file); !words.empty())
+                return words;
+        from = end + 1;
+    }
+    return {};
+}
+
+} // namespace
 
 void define_slurm_variables(ShellScript& script)
 {
@@ -52,6 +92,17 @@ Checked<ShellScript> read_shell(const TracedText& text, const std::string& file,
         out.variables[name].values = {std::move(traced_value)};
     }
     ShellInterpreter interpreter(out, files);
+    if (std::vector<TracedText> words = file.empty() || defined.contains("1")
+                                            ? std::vector<TracedText>{}
+                                            : shown_arguments_in(text, file);
+        !words.empty())
+    {
+        for (const TracedText& word : words) {
+            out.shown_call.append(out.shown_call.text.empty() ? "" : " ", word.line());
+            out.shown_call.append(word);
+        }
+        interpreter.set_parameters(std::move(words));
+    }
     interpreter.run(tokens.tokens);
     out.too_deep = tokens.too_deep > 0 ? tokens.too_deep : interpreter.too_deep();
     for (const auto& [name, variable] : out.variables)

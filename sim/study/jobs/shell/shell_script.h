@@ -22,7 +22,9 @@ struct ShellScript {
     std::vector<TracedText> directives;         // of Slurm: what follows #SBATCH
     std::vector<std::string> skipped;           // sentences on lines that were left out
     std::vector<std::string> doubtful;          // on those of them that may set what is read
+    std::vector<std::string> assumed;           // on what decided its conditions
     std::map<std::string, std::string> files;   // that it writes itself, by path
+    TracedText shown_call;                      // its arguments, as one of its comments shows them
     int too_deep = 0; // line of expansions nested too deep to be read; 0: none
 };
 

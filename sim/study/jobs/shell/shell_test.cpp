@@ -2,6 +2,7 @@
 
 #include "sim/study/jobs/shell/shell_arithmetic.h"
 #include "sim/study/jobs/shell/shell_expansion.h"
+#include "sim/study/jobs/shell/shell_pattern.h"
 
 namespace trainyard {
 namespace {
@@ -43,11 +44,14 @@ std::optional<bool> simple(const TestWords& words)
         return has_unknown(words[0]) ? std::nullopt : std::optional(!words[0].empty());
     if (words.size() != 3 || has_unknown(words[0]) || has_unknown(words[2]))
         return std::nullopt;
-    const bool pattern = words[2].find_first_of("*?[") != std::string::npos;
-    if ((words[1] == "=" || words[1] == "==") && !pattern)
-        return words[0] == words[2];
-    if (words[1] == "!=" && !pattern)
-        return words[0] != words[2];
+    if (words[1] == "=" || words[1] == "==")
+        return shell_matches(words[2], words[0]);
+    if (words[1] == "!=")
+        return !shell_matches(words[2], words[0]);
+    if (words[1] == "=~") {
+        const auto match = regular_match(words[2], words[0]);
+        return match ? std::optional(!match->empty()) : std::nullopt;
+    }
     return compared(words[0], words[1], words[2]);
 }
 
@@ -58,13 +62,13 @@ std::optional<bool> shell_test(const TestWords& words)
     constexpr std::size_t most_words = 64;
     if (words.size() > most_words)
         return std::nullopt;
-    for (const std::string operation : {"||", "&&"})
-        for (std::size_t i = words.size(); i-- > 0;)
+    for (const std::string operation : {"||", "-o", "&&", "-a"})
+        for (std::size_t i = words.size(); i-- > 1;)
             if (words[i] == operation) {
                 const auto middle = words.begin() + static_cast<std::ptrdiff_t>(i);
                 const std::optional<bool> left = shell_test(TestWords(words.begin(), middle));
                 const std::optional<bool> right = shell_test(TestWords(middle + 1, words.end()));
-                const bool decides = operation == "||";
+                const bool decides = operation == "||" || operation == "-o";
                 if (left == decides || right == decides)
                     return decides;
                 return left && right ? std::optional(!decides) : std::nullopt;

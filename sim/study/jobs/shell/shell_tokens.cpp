@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <utility>
 
 namespace trainyard {
 
@@ -48,6 +49,14 @@ std::string ShellToken::plain() const
     const ShellPiece& piece = pieces.front();
     return piece.kind == ShellPiece::Kind::literal && !piece.quoted ? piece.text.text
                                                                     : std::string();
+}
+
+// After these a command begins.
+bool ShellToken::leads() const
+{
+    constexpr std::array<std::string_view, 11> words{"if", "elif", "while", "until", "then", "else",
+                                                     "do", "for",  "!",     "{",     "time"};
+    return std::find(words.begin(), words.end(), plain()) != words.end();
 }
 
 namespace {
@@ -149,6 +158,12 @@ private:
                         note_here_document();
                     return token;
                 }
+        if (at_arithmetic_command()) {
+            add_piece(ShellPiece::Kind::arithmetic, true, 2, closing("))", 2), 2);
+            token.kind = ShellToken::Kind::arithmetic;
+            token.pieces = std::exchange(pieces_, {});
+            return token;
+        }
         for (const std::string_view word : operations)
             if (ahead(word)) {
                 token.kind = ShellToken::Kind::operation;
@@ -161,8 +176,22 @@ private:
         return word(std::move(token));
     }
 
+    // ((...)) where a command begins, or behind "for".
+    bool at_arithmetic_command()
+    {
+        const bool begins = out_.tokens.empty() ||
+                            out_.tokens.back().kind == ShellToken::Kind::operation ||
+                            out_.tokens.back().leads();
+        return begins && !inside_list_ && ahead("((") && closing("))", 2) < source_.text.size();
+    }
+
     ShellToken word(ShellToken token)
     {
+        if (!out_.tokens.empty() && out_.tokens.back().plain() == "=~" && !inside_list_) {
+            read_expression();
+            token.pieces = std::exchange(pieces_, {});
+            return token;
+        }
         while (!at_end() && std::string_view(" \t\r\n;&|<>()").find(peek()) == std::string::npos)
             if (!skip_continuation())
                 read_character();
@@ -217,6 +246,28 @@ private:
     }
 
     void take() { literal_.append(std::string_view(source_.text).substr(at_, 1), line()), ++at_; }
+
+    // A regular expression ends with a blank outside its brackets; what a backslash stands before
+    // is quoted.
+    void read_expression()
+    {
+        int depth = 0;
+        const auto ends = [&] {
+            return peek() == '\n' || (depth <= 0 && (peek() == ' ' || peek() == '\t'));
+        };
+        while (!at_end() && !ends())
+            if (peek() == '\\') {
+                flush(false);
+                ++at_;
+                if (!at_end())
+                    take();
+                flush(true);
+            } else {
+                depth += peek() == '(' ? 1 : peek() == ')' ? -1 : 0;
+                read_character();
+            }
+        flush(false);
+    }
 
     // '' and "" are words too, unless an expansion stands in them.
     void read_quotes(char quote)

@@ -37,7 +37,8 @@ struct ShellToken {
         word,
         operation, // newline ; && || | & ;; ( )
         redirect,  // its target is the next word; the pieces of "<<" are its here-document
-        array      // name=( items ): the pieces are "name=" or "name+="
+        array,     // name=( items ): the pieces are "name=" or "name+="
+        arithmetic // ((...)) as a command: the piece is what it holds
     };
     Kind kind = Kind::word;
     std::string operation;
@@ -47,6 +48,7 @@ struct ShellToken {
 
     // The text of a word without quotes or expansions; empty for any other.
     std::string plain() const;
+    bool leads() const; // a keyword before a command
 
     bool operator==(const ShellToken&) const = default;
 };

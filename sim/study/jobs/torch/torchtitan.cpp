@@ -1,5 +1,6 @@
 #include "sim/study/jobs/torch/torchtitan.h"
 
+#include "sim/base/spelling.h"
 #include "sim/study/jobs/job_readers.h"
 #include "sim/study/jobs/job_sizes.h"
 #include "sim/study/jobs/named_model.h"
@@ -166,10 +167,11 @@ private:
     bool has_converter(std::string_view word)
     {
         bool found = false;
-        if (const Json* list = settings_.find("model.converters"); list && list->is_array())
-            for (const Json& item : list->items())
-                found =
-                    found || (item.is_string() && item.as_string().find(word) != std::string::npos);
+        for (const std::string_view name : {"model.converters", "model_converters.converters"})
+            if (const Json* list = settings_.find(name); list && list->is_array())
+                for (const Json& item : list->items())
+                    found = found || (item.is_string() &&
+                                      plain_name(item.as_string()).find(word) != std::string::npos);
         return found;
     }
 
@@ -183,10 +185,12 @@ private:
             type == "bfloat16" && !settings_.has(name))
             draft_.flag("training.dtype bfloat16: optimizer states in 16 bit are not modelled, "
                         "taken as those of mixed precision");
+        const std::string converters =
+            first_of({"model.converters", "model_converters.converters"});
         if (has_converter("mx"))
-            take("model.converters", training_.precision, Precision::mxfp8, "training.precision");
+            take(converters, training_.precision, Precision::mxfp8, "training.precision");
         else if (has_converter("float8"))
-            take("model.converters", training_.precision, Precision::fp8, "training.precision");
+            take(converters, training_.precision, Precision::fp8, "training.precision");
         else if (settings_.flag("float8.enable_float8_linear", draft_).value_or(false))
             take("float8.enable_float8_linear", training_.precision, Precision::fp8,
                  "training.precision");

@@ -1,7 +1,7 @@
 #pragma once
 
-// torchtitan's configuration, both ways: the TOML of its releases to 2025 and JSON dumps of its
-// dataclasses since. Names and defaults: torchtitan/config/job_config.py and configs.py.
+// torchtitan's configuration, both ways: the TOML of its releases to 2025, Python and JSON dumps of
+// its dataclasses since. Names and defaults: torchtitan/config/job_config.py and configs.py.
 
 #include "sim/study/jobs/job_export.h"
 #include "sim/study/jobs/setting_tree.h"
@@ -9,6 +9,9 @@
 namespace trainyard {
 
 std::string write_torchtitan(const ExportedJob& job); // TOML
+
+// Whether a text is a configuration in Python: a file of one, or a registry of several.
+bool is_titan_python(std::string_view text);
 
 // A model of torchtitan's registry: "llama3", "8B".
 struct TitanFlavor {

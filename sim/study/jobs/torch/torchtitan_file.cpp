@@ -1,25 +1,95 @@
 // torchtitan's configuration as a file of its own.
 
+#include "sim/base/spelling.h"
 #include "sim/study/jobs/job_readers.h"
 #include "sim/study/jobs/structured_text.h"
+#include "sim/study/jobs/torch/python_settings.h"
+#include "sim/study/jobs/torch/torchtitan.h"
 #include "sim/study/problems.h"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
 namespace trainyard {
+namespace {
+
+// model_spec=model_registry("8B"): the flavor; the family is that of the configuration's name.
+void name_model(PythonSettings& config)
+{
+    Json* const spec = config.values.find("model_spec");
+    const Json* const args = spec != nullptr ? spec->find("args") : nullptr;
+    if (args == nullptr || args->items().empty() || !args->items().front().is_string())
+        return;
+    const std::string plain = plain_name(config.name);
+    std::string_view family;
+    for (const TitanFlavor& one : titan_flavors())
+        if (plain.starts_with(plain_name(one.family)) && one.family.size() > family.size())
+            family = one.family;
+    Json out = Json::object();
+    out["name"] = family.empty() ? std::string_view(config.name) : family;
+    out["flavor"] = args->items().front();
+    for (Json::Member& member : out.members())
+        member.second.set_line(args->items().front().line());
+    *spec = std::move(out);
+}
+
+Checked<Json> from_python(const std::string& text, const std::string& file, JobContext& context)
+{
+    std::vector<PythonSettings> configs = python_settings(text);
+    std::erase_if(configs, [](const PythonSettings& one) {
+        return one.values.find("training") == nullptr && one.values.find("model") == nullptr &&
+               one.values.find("model_spec") == nullptr;
+    });
+    const auto wanted = context.options.defined.find("config");
+    const auto chosen = std::find_if(configs.begin(), configs.end(), [&](const auto& one) {
+        return wanted != context.options.defined.end() ? one.name == wanted->second
+                                                       : configs.size() == 1;
+    });
+    if (chosen == configs.end()) {
+        std::vector<std::string_view> names;
+        for (const PythonSettings& one : configs)
+            names.push_back(one.name);
+        return tl::unexpected(Problems{
+            {file, 0, "",
+             configs.empty() ? "holds no configuration of torchtitan" : "holds several jobs",
+             configs.empty()
+                 ? "wanted: NAME = Trainer.Config(...), or functions that return one"
+                 : fmt::format("--define config=NAME takes one of {}", fmt::join(names, ", ")),
+             Severity::error}});
+    }
+    context.draft.understand({chosen->values.line(), chosen->name}, "the configuration");
+    name_model(*chosen);
+    return std::move(chosen->values);
+}
+
+} // namespace
+
+Checked<Json> titan_settings(const std::string& text, const std::string& file, JobContext& context)
+{
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    if (first != std::string::npos && text[first] == '{')
+        return parse_json(text, file);
+    return is_titan_python(text) ? from_python(text, file, context) : parse_toml(text, file);
+}
+
+bool is_titan_python(std::string_view text)
+{
+    const auto has = [&](std::string_view word) { return text.find(word) != std::string::npos; };
+    return has("import") && has("torchtitan") && (has("Trainer.Config(") || has("JobConfig("));
+}
 
 void read_torchtitan_job(const std::string& text, JobContext& context)
 {
     JobDraft& draft = context.draft;
-    const std::size_t first = text.find_first_not_of(" \t\r\n");
-    const bool json = first != std::string::npos && text[first] == '{';
-    const Checked<Json> root =
-        json ? parse_json(text, draft.file()) : parse_toml(text, draft.file());
+    const Checked<Json> root = titan_settings(text, draft.file(), context);
     if (!root) {
         append(draft.problems, root.error());
         return;
     }
     if (root->members().empty()) {
         draft.refuse({}, "holds no settings",
-                     "torchtitan's TOML, or a JSON dump of its dataclasses");
+                     "torchtitan's TOML or Python, or a JSON dump of its dataclasses");
         return;
     }
     SettingTree settings(*root);

@@ -8,10 +8,20 @@
 #include "sim/study/jobs/nearest_optimizer.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 
 namespace trainyard {
 namespace {
+
+constexpr std::array<std::string_view, 4> transformers_words{
+    "--per-device-train-batch-size", "--model-name-or-path", "--pretrained-model-name-or-path",
+    "--base-model"};
+
+constexpr std::array<std::pair<AttentionKernel, std::string_view>, 3> attention_names{
+    {{AttentionKernel::unfused, "eager"},
+     {AttentionKernel::sdpa, "sdpa"},
+     {AttentionKernel::flash2, "flash_attention_2"}}};
 
 class TrainerReader {
 public:
@@ -193,6 +203,26 @@ private:
                 take(name, kernel, AttentionKernel::flash2, place);
         if (!kernel && values_.on("--sdp-attention"))
             take("--sdp-attention", kernel, AttentionKernel::sdpa, place);
+        if (!kernel && is_of_transformers() && !has_encoder()) {
+            kernel = AttentionKernel::sdpa;
+            draft_.assume("attention by scaled_dot_product_attention (sdpa), the default of "
+                          "transformers since 4.36 for models that have it");
+        }
+    }
+
+    // What only programs with Hugging Face's models say.
+    bool is_of_transformers() const
+    {
+        return std::ranges::any_of(
+            transformers_words, [&](std::string_view name) { return arguments_.contains(name); });
+    }
+
+    // T5 and its kind compute attention op by op in transformers: their positions are a bias.
+    bool has_encoder() const
+    {
+        const auto* const model =
+            draft_.model ? std::get_if<Transformer>(&draft_.model->architecture) : nullptr;
+        return model != nullptr && !model->encoders.empty();
     }
 
     void lengths()
@@ -323,6 +353,9 @@ std::string write_torchrun(const ExportedJob& exported)
         add("--ddp_find_unused_parameters True");
     if (training.recompute == Recompute::full)
         add("--gradient_checkpointing");
+    for (const auto& [kernel, name] : attention_names)
+        if (exported.job.software.kernels.attention == kernel)
+            add(fmt::format("--attn_implementation {}", name));
     add(training.optimizer == Optimizer::sgd         ? "--optim sgd"
         : training.optimizer == Optimizer::adafactor ? "--optim adafactor"
                                                      : "--optim adamw_torch");

@@ -88,6 +88,48 @@ tokens:
     CHECK_FALSE(says(job.notes.ignored, "batch-accumulation"));
 }
 
+TEST_CASE("nanotron's layers have its window, but for those with global attention, and its experts")
+{
+    const auto with = [](const char* more) {
+        return as_recognised(fmt::format(R"(model:
+  dtype: bfloat16
+  model_config:
+    hidden_size: 2048
+    intermediate_size: 5632
+    num_attention_heads: 32
+    num_hidden_layers: 6
+    num_key_value_heads: 4
+    vocab_size: 32000
+{}parallelism:
+  dp: 4
+  pp: 1
+  tp: 2
+tokens:
+  micro_batch_size: 2
+  sequence_length: 8192
+)",
+                                         more));
+    };
+    const ImportedJob none = with("");
+    CHECK(!has_window(model_of(none), 0));
+    CHECK(none.scenario.scenario.software.attention == AttentionKernel::flash2);
+    CHECK(says(none.notes.assumed, "nanotron's default"));
+    const ImportedJob all = with("    sliding_window_size: 1024\n    _attn_implementation: sdpa\n");
+    CHECK(has_window(model_of(all), 0));
+    CHECK(has_window(model_of(all), 5));
+    CHECK(model_of(all).keys_per_query(8192) == 1024);
+    CHECK(all.scenario.scenario.software.attention == AttentionKernel::sdpa);
+    const ImportedJob some =
+        with("    sliding_window_size: 1024\n    global_attn_layers: [0, 5]\n");
+    CHECK(!has_window(model_of(some), 0));
+    CHECK(has_window(model_of(some), 1));
+    CHECK(!has_window(model_of(some), 5));
+    const ImportedJob experts = with("    moe_config:\n      num_experts: 16\n      top_k: 4\n");
+    REQUIRE(model_of(experts).moe);
+    CHECK(model_of(experts).moe->experts == 16);
+    CHECK(model_of(experts).moe->experts_per_token == 4);
+}
+
 TEST_CASE("NeMo's and Megatron-Bridge's words become Megatron-LM's")
 {
     const ImportedJob nemo = as_recognised(R"(trainer:
@@ -152,6 +194,43 @@ TEST_CASE("Primus's references become their defaults, or what --define says")
     options.defined["PRIMUS_SEQ"] = "8192";
     CHECK(imported(JobKind::megatron, text, options).job.training.sequence_length == 8192);
     CHECK(imported(JobKind::megatron, text, options).scenario.scenario.model.path == "qwen2.5-7b");
+}
+
+TEST_CASE(
+    "Primus may start a model of latent attention without it, and DeepEP where its own kernels are")
+{
+    const auto with = [](const char* more) {
+        return as_recognised(fmt::format(R"(modules:
+  pre_trainer:
+    framework: megatron
+    model: deepseek_v2.yaml
+    overrides:
+      micro_batch_size: 1
+      global_batch_size: 256
+      seq_length: 4096
+      pipeline_model_parallel_size: 4
+      expert_model_parallel_size: 8
+      moe_token_dispatcher_type: alltoall
+{})",
+                                         more));
+    };
+    const ImportedJob latent = with("      multi_latent_attention: true\n");
+    CHECK(model_of(latent).latent.has_value());
+    CHECK(latent.scenario.scenario.model.path == "deepseek-v2");
+    CHECK(latent.job.strategy.experts.dispatcher == Dispatcher::all_to_all);
+    const ImportedJob ordinary = with("      multi_latent_attention: false\n");
+    CHECK_FALSE(model_of(ordinary).latent);
+    CHECK(model_of(ordinary).heads == 128);
+    CHECK(model_of(ordinary).kv_heads == 128);
+    CHECK(model_of(ordinary).head_dim == 128);
+    const ImportedJob narrow = with("      multi_latent_attention: false\n      kv_channels: 64\n");
+    CHECK(model_of(narrow).head_dim == 64);
+    const ImportedJob deep =
+        with("      enable_primus_turbo: true\n      use_turbo_deepep: true\n");
+    CHECK(deep.job.strategy.experts.dispatcher == Dispatcher::deepep);
+    const ImportedJob without =
+        with("      enable_primus_turbo: false\n      use_turbo_deepep: true\n");
+    CHECK(without.job.strategy.experts.dispatcher == Dispatcher::all_to_all);
 }
 
 TEST_CASE("GPT-NeoX writes Megatron-LM's sizes and DeepSpeed's batches")
@@ -241,7 +320,10 @@ TEST_CASE("attention and recompute of a Trainer are as its recipe or its framewo
         return with(framework, more).scenario.scenario.software.attention;
     };
     CHECK(attention(axolotl, "flash_attention: true\n") == AttentionKernel::flash2);
-    CHECK(attention(axolotl, "flash_attention: false\n") == std::nullopt);
+    CHECK(attention(axolotl, "flash_attention: false\n") == AttentionKernel::sdpa);
+    CHECK(attention(factory, "") == AttentionKernel::sdpa);
+    CHECK(says(usual.notes.assumed, "the default of transformers since 4.36"));
+    CHECK(attention("model_name_or_path: google/t5-11b\n", "") == std::nullopt);
     CHECK(attention(axolotl, "attn_implementation: eager\n") == AttentionKernel::unfused);
     CHECK(attention(axolotl, "attn_implementation: flash_attention_2\n") ==
           AttentionKernel::flash2);

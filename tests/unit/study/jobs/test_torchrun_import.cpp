@@ -31,6 +31,40 @@ TEST_CASE("a torchrun line gives the cluster's size and its program's batch")
     CHECK(job.job.training.sequence_length == 2048);
 }
 
+TEST_CASE("a manifest of Kubernetes gives the command of its container, its pods and their GPUs")
+{
+    const std::string pod =
+        "      template:\n        spec:\n          containers:\n"
+        "          - name: pytorch\n"
+        "            env:\n            - name: TOKENS\n              value: \"1024\"\n"
+        "            resources:\n              limits:\n"
+        "                nvidia.com/gpu: 4\n";
+    const std::string head = "apiVersion: v1\nkind: Service\n---\n"
+                             "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nspec:\n"
+                             "  pytorchReplicaSpecs:\n    Master:\n      replicas: 1\n" +
+                             pod;
+    const std::string workers = "    Worker:\n      replicas: 3\n" + pod;
+    const std::string in_a_shell =
+        "            command: [bash, -c]\n            args:\n            - |\n"
+        "              cd /work\n"
+        "              torchrun --nnodes=$WORLD_SIZE train.py --per_device_train_batch_size 2 \\\n"
+        "                --bf16 True --max_seq_length $TOKENS\n";
+    const std::string as_words =
+        "            command: [torchrun, train.py, --per_device_train_batch_size, \"2\", --bf16, "
+        "\"True\", --max_seq_length, $(TOKENS)]\n";
+    for (const std::string& command : {in_a_shell, as_words}) {
+        const ImportedJob job =
+            imported(JobKind::torchrun, head + command + workers + command, llama_on_h100());
+        CHECK(job.job.world() == 16); // 4 pods of 4
+        CHECK(job.job.training.micro_batch == 2);
+        CHECK(job.job.training.sequence_length == 1024);
+    }
+    // --per_device_train_batch_size stands in line 24.
+    const ImportedJob job = imported(JobKind::torchrun, head + in_a_shell, llama_on_h100());
+    CHECK(says(job.notes.understood, "line 24: --per-device-train-batch-size 2"));
+    CHECK(job.job.world() == 4);
+}
+
 TEST_CASE("a Slurm script's directives size the job, tasks per node do not")
 {
     const ImportedJob job =
@@ -247,4 +281,67 @@ TEST_CASE("frozen weights in fewer bits and trained prefixes are flagged")
     CHECK(says(flagged("--pre_seq_len 128"), "a trained prefix is not modelled"));
     CHECK(flagged("--lora_r 8 --use_4bit_quantization False").empty());
     CHECK(flagged("--lora_r 8 --bits 16").empty());
+}
+
+TEST_CASE("a Kubernetes manifest starts what its container runs, on as many nodes as it has pods")
+{
+    const std::string manifest = R"(apiVersion: v1
+kind: ConfigMap
+data: {}
+---
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+spec:
+  pytorchReplicaSpecs:
+    Master:
+      replicas: 1
+      template:
+        spec:
+          containers:
+            - name: pytorch
+              command: ["/bin/bash", "-c"]
+              args:
+                - |
+                  cd /workspace
+                  torchrun --nproc_per_node=8 --nnodes=$WORLD_SIZE pretrain_gpt.py --num-layers 24 \
+                    --hidden-size 2048 --num-attention-heads 16 --seq-length 2048 \
+                    --max-position-embeddings 2048 --micro-batch-size 4 --global-batch-size 256 \
+                    --tensor-model-parallel-size 2
+              resources: {limits: {nvidia.com/gpu: 8}}
+    Worker:
+      replicas: 3
+      template:
+        spec:
+          containers:
+            - command: [sleep, infinity]
+              resources: {limits: {nvidia.com/gpu: "8"}}
+)";
+    JobImportOptions h100;
+    h100.cluster.gpu = "h100";
+    REQUIRE(recognise_job(manifest) == JobKind::megatron);
+    const ImportedJob job = imported(JobKind::megatron, manifest, h100);
+    CHECK(job.job.world() == 32);
+    CHECK(job.job.strategy.tp == 2);
+    CHECK(says(job.notes.understood, "line 20: --hidden-size 2048"));
+    CHECK(says(job.notes.understood, "4 pods with GPUs"));
+    // As a list of words, which need no shell.
+    const ImportedJob words = imported(JobKind::torchrun, R"(apiVersion: batch/v1
+kind: Job
+spec:
+  parallelism: 2
+  template:
+    spec:
+      containers:
+        - command:
+            - torchrun
+            - finetune.py
+          args: [--model_name_or_path, meta-llama/Llama-2-7b-hf]
+          env:
+            - {name: NCCL_DEBUG, value: INFO}
+          resources: {limits: {nvidia.com/gpu: 4}}
+)",
+                                       h100);
+    CHECK(words.scenario.scenario.model.path == "llama-2-7b");
+    CHECK(words.job.world() == 8);
+    CHECK(words.scenario.scenario.environment.at("NCCL_DEBUG") == "INFO");
 }

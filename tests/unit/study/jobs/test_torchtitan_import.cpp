@@ -1,4 +1,5 @@
 #include "sim/study/jobs/structured_text.h"
+#include "sim/study/jobs/torch/python_settings.h"
 #include "sim/study/jobs/torch/torchtitan.h"
 #include "tests/unit/study/jobs/importing.h"
 
@@ -35,6 +36,66 @@ ImportedJob with_sections(const std::string& more, int nodes = 1)
 }
 
 } // namespace
+
+TEST_CASE("a configuration in Python is read as its keyword arguments say")
+{
+    const std::string registry = R"py(from torchtitan.config import (
+    TrainingConfig,
+)
+
+def llama3_debug() -> Trainer.Config:
+    return Trainer.Config(model_spec=model_registry("debugmodel"), training=TrainingConfig(seq_len=64))
+
+def llama3_70b() -> Trainer.Config:
+    """def other(): of seventy billion."""
+    steps = 10 * 100
+    return Trainer.Config(
+        model_spec=model_registry("70B"),  # the sizes
+        model_converters=Containers.Config(converters=[Float8LinearConverter.Config(fqns=["a)"])]),
+        training=TrainingConfig(local_batch_size=2, seq_len=8_192, steps=steps),
+        parallelism=ParallelismConfig(tensor_parallel_degree=8),
+    )
+
+def llama3_70b_long():
+    config = llama3_70b()
+    config.training.seq_len = 16384
+    config.compile = CompileConfig(enable=True)
+    return config
+)py";
+    CHECK(recognise_job(registry) == JobKind::torchtitan);
+    CHECK(refusal_of(JobKind::torchtitan, registry, on_h100(1)).hint ==
+          "--define config=NAME takes one of llama3_debug, llama3_70b, llama3_70b_long");
+    JobImportOptions options = on_h100(2);
+    options.defined["config"] = "llama3_70b_long";
+    const ImportedJob job = imported(JobKind::torchtitan, registry, options);
+    CHECK(job.job.model.name == "llama3-70B");
+    CHECK(job.job.training.sequence_length == 16384);
+    CHECK(job.job.training.micro_batch == 2);
+    CHECK(job.job.training.precision == Precision::fp8);
+    CHECK(job.job.strategy.tp == 8);
+    CHECK(says(job.notes.understood, "line 20: training.seq_len = 16384"));
+    const ImportedJob single =
+        imported(JobKind::torchtitan,
+                 "from torchtitan.trainer import Trainer\ndefault_config = Trainer.Config(\n"
+                 "    model=ModelConfig(name='llama3', flavor='8B'),\n"
+                 "    training=TrainingConfig(local_batch_size=1, seq_len=8192),\n)\n",
+                 on_h100(1));
+    CHECK(single.job.model.name == "llama3-8B");
+    CHECK(single.job.training.sequence_length == 8192);
+}
+
+TEST_CASE("Python that is cut, or names itself again and again, ends")
+{
+    std::string doubling = "a = C(x=1)\n";
+    for (int i = 0; i < 64; ++i)
+        doubling += "a = C(x=a, y=a)\n";
+    CHECK(!python_settings(doubling).empty());
+    for (const std::string& text :
+         {std::string("a = C(x=[1, {'b': (2"), "a = C(" + repeated("x=C(", 10'000),
+          std::string(")\na = 'b"), std::string("def"), std::string("a ="), std::string("return"),
+          std::string("a = C(x=)])\nb = C(y=2)")})
+        python_settings(text);
+}
 
 TEST_CASE("TOML and YAML nested without end are refused with their line")
 {

@@ -1,0 +1,18 @@
+#pragma once
+
+// Configurations written in Python: dataclasses made by keyword arguments.
+
+#include "sim/base/json.h"
+
+namespace trainyard {
+
+struct PythonSettings {
+    std::string name; // of the variable, or of the function that returns it
+    Json values;      // keyword arguments by name, others as "args"; a call within a list: its name
+};
+
+// "NAME = Config(...)", and functions that return one, changed by "config.part.field = value" or
+// not. Nothing is executed: what is no literal, no call and no name of these is null.
+std::vector<PythonSettings> python_settings(std::string_view text);
+
+} // namespace trainyard
