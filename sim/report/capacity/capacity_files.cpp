@@ -16,8 +16,8 @@ std::vector<CsvColumn> columns_of(const CapacityRow& row)
 {
     std::vector<CsvColumn> out{{"cluster", row.cluster},   {"nodes", row.nodes},
                                {"cluster_gpus", row.gpus}, {"chosen", row.chosen},
-                               {"on_front", row.on_front}, {"layout", row.layout},
-                               {"refusal", row.refusal}};
+                               {"on_front", row.on_front}, {"global_batch", row.global_batch},
+                               {"layout", row.layout},     {"refusal", row.refusal}};
     const bool runs = row.figures.has_value();
     for (const Figure* figure : figures_in(in_sweep_csv))
         out.push_back({figure->key, runs ? figure->value(*row.figures) : Json()});

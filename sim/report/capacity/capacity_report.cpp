@@ -72,6 +72,7 @@ CapacityRow row_of(const CapacityRequest& request, const ClusterAnswer& answer, 
     if (sized.outcome) {
         row.figures = run_figures(*sized.outcome);
         row.layout = layout_words(*sized.scenario, *sized.outcome);
+        row.global_batch = sized.outcome->job.training.global_batch;
     }
     if (!sized.training)
         row.refusal = refusal_of(sized);

@@ -20,8 +20,9 @@ struct CapacityRow {
     int gpus = 0;
     bool chosen = false; // the smallest of its kind that meets the goal
     bool on_front = false;
-    std::string layout;  // in words; empty where none fits
-    std::string refusal; // why there is none
+    std::int64_t global_batch = 0; // sequences of a step; 0 where none fits
+    std::string layout;            // in words; empty where none fits
+    std::string refusal;           // why there is none
     std::optional<StepFigures> figures;
     std::optional<WholeTraining> training;
     // Against the smallest of its kind that runs: work per second and GPU.

@@ -265,8 +265,9 @@ TableCells answers_table(const CapacityReport& report)
 
 TableCells sizes_table(const CapacityReport& report)
 {
-    TableCells table{
-        {"cluster", "GPUs", "step", "MFU", "per GPU", "days", "goodput", "cost", "layout", ""}, {}};
+    TableCells table{{"cluster", "GPUs", "batch", "step", "MFU", "per GPU", "days", "goodput",
+                      "cost", "layout", ""},
+                     {}};
     for (const std::vector<CapacityRow>& rows : report.clusters)
         for (const CapacityRow& row : rows) {
             if (row.chosen)
@@ -276,12 +277,13 @@ TableCells sizes_table(const CapacityReport& report)
             if (row.training) {
                 const StepFigures& step = *row.figures;
                 cells.insert(cells.end(),
-                             {to_display(step.step_time.value), figure_of("mfu").text(step.mfu),
-                              percent(*row.scaling), wall_text(row.training->time.mean()),
+                             {fmt::format("{}", row.global_batch), to_display(step.step_time.value),
+                              figure_of("mfu").text(step.mfu), percent(*row.scaling),
+                              wall_text(row.training->time.mean()),
                               percent(row.training->goodput()), paid_text(*row.training),
                               row.layout, fmt::format("{}", fmt::join(row.misses, ", "))});
             } else
-                cells.insert(cells.end(), {"", "", "", "", "", "", row.refusal, ""});
+                cells.insert(cells.end(), {"", "", "", "", "", "", "", row.refusal, ""});
         }
     return without_empty(std::move(table));
 }

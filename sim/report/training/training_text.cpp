@@ -32,13 +32,16 @@ std::string days_text(const TrainingReport& report)
 
 std::string deadline_text(const WholeTraining& training)
 {
-    return fmt::format("chance to end within {}", wall_text(*training.request.deadline));
+    return fmt::format("chance to end within {} by when things fail, the step time taken as sure",
+                       wall_text(*training.request.deadline));
 }
 
 std::string failures_text(const WholeTraining& training)
 {
     const ExpectedTime& time = training.time;
-    std::string text = fmt::format("one every {}", wall_text(Seconds(1 / training.process.rate())));
+    std::string text = time.failures > 0
+                           ? fmt::format("one every {}", wall_text(time.mean() / time.failures))
+                           : "none of nodes";
     if (time.interruptions > 0)
         text += fmt::format(", and {} interruptions of spot capacity",
                             to_display_count(time.interruptions));

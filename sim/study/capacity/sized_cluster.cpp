@@ -108,6 +108,11 @@ std::vector<std::int64_t> fitted_batches(const TokenRange& range, std::int64_t s
     while (unit > 1 && (gpus % unit != 0 || most / unit * unit < std::max<std::int64_t>(1, least)))
         --unit;
     std::vector<std::int64_t> out;
+    const auto add = [&](std::int64_t batch) {
+        if (batch >= std::max<std::int64_t>(1, least) && batch <= most &&
+            std::ranges::find(out, batch) == out.end())
+            out.push_back(batch);
+    };
     for (const std::int64_t wanted :
          {least,
           static_cast<std::int64_t>(
@@ -115,10 +120,12 @@ std::vector<std::int64_t> fitted_batches(const TokenRange& range, std::int64_t s
           most})
     {
         const std::int64_t up = (wanted + unit - 1) / unit * unit;
-        const std::int64_t batch = up > most ? most / unit * unit : up;
-        if (batch >= 1 && std::ranges::find(out, batch) == out.end())
-            out.push_back(batch);
+        add(up > most ? most / unit * unit : up);
     }
+    // Replicas may be of two or four devices: nearer to the most that is asked for.
+    for (const std::int64_t devices : {2, 4})
+        if (unit % devices == 0)
+            add(most / (unit / devices) * (unit / devices));
     return out;
 }
 

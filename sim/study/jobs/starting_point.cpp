@@ -273,6 +273,7 @@ Problems memory_problem(const LeanestLayout& leanest, const SearchBase& base, co
 struct NoLayout {
     StartRefusal refusal;
     std::vector<std::int64_t> batches; // that some layout would divide
+    StartRefusal too_large;            // what there is to say where these do not help either
 };
 
 tl::expected<StartingPoint, NoLayout> quickest(const StartRequest& request, Session& session,
@@ -282,7 +283,7 @@ tl::expected<StartingPoint, NoLayout> quickest(const StartRequest& request, Sess
     const auto* model = std::get_if<Transformer>(&parts.model->architecture);
     Problems problems = starts.add_all(model, largest_domain(*parts.topology));
     if (!problems.empty())
-        return tl::unexpected(NoLayout{{std::move(problems), false, {}}, {}});
+        return tl::unexpected(NoLayout{{std::move(problems), false, {}}, {}, {}});
     for (const double headroom : {roomy, 0.0}) {
         const Found found = search_all(starts.all(), headroom, request, session);
         if (found.start == nullptr)
@@ -290,6 +291,10 @@ tl::expected<StartingPoint, NoLayout> quickest(const StartRequest& request, Sess
         std::vector<std::string> reasons = first.reasons;
         for (std::string& reason : reasons_for(found))
             reasons.push_back(std::move(reason));
+        if (headroom < roomy)
+            reasons.push_back(fmt::format(
+                "less than {:.0f} % of the memory stays free: no layout that leaves more fits",
+                100 * roomy));
         return StartingPoint{kept_scenario(found.best.choice, found.start->base), found.memory,
                              found.best.step_time, std::move(reasons)};
     }
@@ -300,15 +305,16 @@ tl::expected<StartingPoint, NoLayout> quickest(const StartRequest& request, Sess
         if (batches.empty() && leanest.needed <= device.memory) // else it is not the batch
             batches = nearest_batches(start.space, start.base,
                                       device_memory(parts.cost->profile()).capacity, request.work);
+    const StartRefusal too_large{memory_problem(leanest, starts.all().front().base, device), true,
+                                 leanest.start != nullptr ? leanest.needed : Bytes(0)};
     if (batches.empty())
-        return tl::unexpected(NoLayout{{memory_problem(leanest, starts.all().front().base, device),
-                                        true, leanest.start != nullptr ? leanest.needed : Bytes(0)},
-                                       {}});
+        return tl::unexpected(NoLayout{too_large, {}, {}});
     return tl::unexpected(NoLayout{{batch_problem(first.scenario.training.global_batch,
                                                   starts.all().front().base.facts.devices, batches),
                                     false,
                                     {}},
-                                   batches});
+                                   batches,
+                                   too_large});
 }
 
 } // namespace
@@ -321,9 +327,16 @@ tl::expected<StartingPoint, StartRefusal> starting_point(const StartRequest& req
         return tl::unexpected(StartRefusal{parts.error(), false, {}});
     tl::expected<StartingPoint, NoLayout> start =
         quickest(request, session, *parts, first_training(request, *parts));
-    if (!start && !request.global_batch && !start.error().batches.empty()) {
+    if (!start && !start.error().batches.empty()) {
+        // A batch that layouts divide may still fit on none of them.
+        StartRequest other = request;
+        other.global_batch.reset();
         const std::int64_t batch = start.error().batches.back();
-        start = quickest(request, session, *parts, first_training(request, *parts, batch));
+        auto instead = quickest(other, session, *parts, first_training(other, *parts, batch));
+        if (!instead)
+            return tl::unexpected(std::move(start.error().too_large));
+        if (!request.global_batch)
+            start = std::move(instead);
     }
     if (!start)
         return tl::unexpected(std::move(start.error().refusal));
