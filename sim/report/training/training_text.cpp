@@ -8,12 +8,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace trainyard {
 
 namespace {
 
 constexpr std::size_t sensitivities_shown = 8;
+constexpr double dear = 0.05; // of the cost: what moves more is shown besides
 
 std::string days_text(const TrainingReport& report)
 {
@@ -110,8 +112,12 @@ std::string sensitivity_text(const TrainingReport& report, const Paint& paint, s
         cell = paint.dim(cell);
     table.add(std::move(head));
     const Seconds wall = training.time.mean();
-    const std::size_t shown = std::min(sensitivities_shown, report.sensitivities.size());
-    for (const TrainingSensitivity& one : std::span(report.sensitivities).first(shown)) {
+    for (std::size_t i = 0; i < report.sensitivities.size(); ++i) {
+        const TrainingSensitivity& one = report.sensitivities[i];
+        const bool costs = priced && one.low_money && one.high_money &&
+                           std::abs(*one.high_money - *one.low_money) > dear * *training.cost.money;
+        if (i >= sensitivities_shown && !costs)
+            continue;
         std::vector<std::string> cells{one.name, one.low_value, one.high_value,
                                        moved_text(one.low_wall, wall),
                                        moved_text(one.high_wall, wall)};

@@ -204,12 +204,9 @@ std::vector<TrainingSensitivity> training_sensitivities(const WholeTraining& tra
     std::erase_if(out, [&](const TrainingSensitivity& one) {
         return one.swing(wall) == 0 && money_swing(one) == 0;
     });
-    // Of what moves time and what moves money as much of each.
-    const double money = training.cost.money.value_or(0);
-    const auto share = [&](const TrainingSensitivity& one) {
-        return std::max(one.swing(wall) / wall.value(), money > 0 ? money_swing(one) / money : 0);
-    };
-    std::ranges::stable_sort(out, std::greater(), share);
+    std::ranges::stable_sort(out, [&](const auto& a, const auto& b) {
+        return std::pair(a.swing(wall), money_swing(a)) > std::pair(b.swing(wall), money_swing(b));
+    });
     return out;
 }
 
