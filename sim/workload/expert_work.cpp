@@ -75,15 +75,10 @@ bool gathers_for_experts(const LayerShape& s)
     return s.partition.etp > 1 && !shared;
 }
 
-// An all-to-all hands each rank of the group a row per token and expert, and these are gathered
-// (Megatron's MoEAlltoAllTokenDispatcher); without one, and with other dispatchers, tokens are.
 Communication group_collective(const LayerShape& s, CollectiveKind kind, std::string name)
 {
-    const ExpertShape experts(s);
-    const bool by_row = s.partition.ep > 1 && ranks_have_own_tokens(s) &&
-                        experts.dispatcher == Dispatcher::all_to_all;
-    const std::int64_t rows = by_row ? experts.routed * s.partition.etp : tokens_of_expert_group(s);
-    return {kind, GroupKind::etp, Bytes(static_cast<std::uint64_t>(s.width * rows * experts.width)),
+    const std::int64_t numbers = tokens_of_expert_group(s) * ExpertShape(s).width;
+    return {kind, GroupKind::etp, Bytes(static_cast<std::uint64_t>(s.width * numbers)),
             std::move(name), 0};
 }
 

@@ -59,24 +59,6 @@ TEST_CASE("experts cut by TP do their share of every token's work")
     CHECK(communication_bytes(cut.backward, GroupKind::etp, scatter) == sbhw);
 }
 
-TEST_CASE("experts cut by TP and EP gather the rows that an all-to-all brought, k per token")
-{
-    Partition p = partition(4096);
-    p.tp = p.etp = 2;
-    p.ep = 4;
-    p.sequence_parallel = true;
-    const double tokens = 4096.0 * 4096 * 2;
-    const LayerWork rows = work(mixtral(), moe_layer, p);
-    CHECK(communication_bytes(rows.forward, GroupKind::ep, exchange) == 2 * (2 * tokens / 2));
-    for (const CollectiveKind kind : {gather, scatter}) {
-        CHECK(communication_bytes(rows.forward, GroupKind::etp, kind) == 2 * tokens);
-        CHECK(communication_bytes(rows.backward, GroupKind::etp, kind) == 2 * tokens);
-    }
-    p.experts.dispatcher = Dispatcher::all_gather;
-    const LayerWork whole = work(mixtral(), moe_layer, p);
-    CHECK(communication_bytes(whole.forward, GroupKind::etp, gather) == tokens);
-}
-
 TEST_CASE("whole experts under TP work on the rank's own share of the tokens")
 {
     Partition p = partition(4096);
