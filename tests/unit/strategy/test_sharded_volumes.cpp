@@ -249,6 +249,19 @@ TEST_CASE("with pipeline stages FSDP gathers and reduces each parameter once per
           12 * volume(plan, 1, all_gather, GroupKind::dp).bytes);
 }
 
+TEST_CASE("units kept over one rank are not cut after forward, as FSDP2 has it")
+{
+    Strategy strategy = sharded(3, 8);
+    strategy.fsdp.reshard_ranks = 1;
+    const Job one = job_of(small_decoder(), strategy, sixteen_bit(2 * 8));
+    CHECK(one.strategy.fsdp.reshard_ranks == std::nullopt);
+    CHECK(*one.strategy.reshard_after_forward == false);
+    strategy.fsdp.reshard_ranks.reset();
+    strategy.reshard_after_forward = false;
+    CHECK(make_plan(one).program ==
+          make_plan(job_of(small_decoder(), strategy, sixteen_bit(2 * 8))).program);
+}
+
 TEST_CASE("units kept near are gathered over few ranks in backward")
 {
     Strategy strategy = sharded(3, 8);
