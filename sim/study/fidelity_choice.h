@@ -28,7 +28,7 @@ struct FidelityChoice {
     FidelityReason reason = FidelityReason::given;
     bool quick = false; // the job is quick to simulate rank by rank
     // Of more than a trunk carries.
-    std::optional<FabricDemand> shared;
+    std::optional<FabricDemand> shared = {};
     // For BindOptions.
     double pair_ratio = std::numeric_limits<double>::infinity();
 

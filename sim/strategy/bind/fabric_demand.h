@@ -24,9 +24,9 @@ struct TrunkAsk {
 };
 
 struct FabricDemand {
-    std::string layer;          // "leaf to spine"
-    double share = 0;           // of the trunk's capacity, by all asks together
-    std::vector<TrunkAsk> asks; // the largest first
+    std::string layer;               // "leaf to spine"
+    double share = 0;                // of the trunk's capacity, by all asks together
+    std::vector<TrunkAsk> asks = {}; // the largest first
     // Of the trunk of which it is most: what one kind of pairs (messages, all-to-all) would take if
     // it could. The others count what it gets.
     double pair_share = 0;
