@@ -53,11 +53,10 @@ void choose_batch(FirstTraining& out, const Parts& parts)
     }
     const std::int64_t tokens = std::clamp(tokens_per_gpu * gpus, least_tokens, most_tokens);
     const std::int64_t wanted = std::max<std::int64_t>(1, tokens / training.sequence_length);
-    // Of whole domains that are no power of two some devices may be left idle.
+    // Of domains that are no power of two some devices may be left idle.
     const int domain = std::max(1, largest_domain(*parts.topology));
     const std::int64_t domains = gpus / domain;
-    const std::int64_t most =
-        domains > 1 && gpus % domain == 0 ? domains * even_part(domain) : gpus;
+    const std::int64_t most = domains > 1 ? domains * even_part(domain) : gpus;
     std::int64_t unit = most;
     while (unit > wanted || most % unit != 0)
         --unit;
