@@ -89,8 +89,8 @@ std::vector<PlanCell> size_cells(const CapacityRow& row, const SizeColumns& show
     std::vector<PlanCell> out{{text_of(row.cluster), not_known},
                               number(row.gpus),
                               of_training([](Whole of) { return of.time.mean().value() / day_s; }),
-                              of_training([](Whole of) { return of.time.low.value() / day_s; }),
-                              of_training([](Whole of) { return of.time.high.value() / day_s; })};
+                              of_training([](Whole of) { return of.wall.low.value() / day_s; }),
+                              of_training([](Whole of) { return of.wall.high.value() / day_s; })};
     if (shown.costs)
         out.push_back(of_training([](Whole of) { return of.cost.money.value_or(not_known); }));
     if (shown.chances)

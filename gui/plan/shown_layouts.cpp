@@ -176,8 +176,8 @@ double share_of_device(const StepFigures& figures, Bytes end)
 QString training_words(const WholeTraining& training)
 {
     QString out = text_of(wall_text(training.time.mean()));
-    const std::string low = wall_text(training.time.low);
-    const std::string high = wall_text(training.time.high);
+    const std::string low = wall_text(training.wall.low);
+    const std::string high = wall_text(training.wall.high);
     if (low != high)
         out += plan_words(" (%1 to %2)").arg(text_of(low), text_of(high));
     if (training.cost.money)

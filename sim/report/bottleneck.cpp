@@ -267,6 +267,11 @@ Bottleneck of_idleness(const Symptoms& symptoms, const Loss& loss)
 
 Bottleneck of_data(const Symptoms& symptoms, double share)
 {
+    if (symptoms.offloads && !symptoms.loading)
+        return {
+            BottleneckClass::data,
+            fmt::format("{} of the step waits for copies between device and host", percent(share)),
+            "offload less, recompute instead, or a device with a quicker link to its host"};
     const std::string waits = fmt::format("{} of the step waits for input data", percent(share));
     if (!symptoms.loading)
         return {BottleneckClass::data, waits,

@@ -60,6 +60,7 @@ struct Symptoms {
     double oversubscription = 1; // of the worst layer above the leaf switches
     double unevenness = 1;       // its members in the fullest domain per member in the emptiest
 
+    bool offloads = false;          // states or activations live outside the device
     std::optional<Loading> loading; // when the job loads data
 
     double mfu = 0;

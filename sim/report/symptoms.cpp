@@ -205,6 +205,7 @@ Symptoms symptoms_of(const Outcome& outcome, std::span<const CollectiveRow> coll
                      std::span<const TransferTraffic> traffic)
 {
     Symptoms symptoms;
+    symptoms.offloads = outcome.job.strategy.offload != OffloadOptions{};
     const Seconds step = to_seconds(outcome.result->step_time);
     const TimeShares mean = mean_shares(*outcome.result, *outcome.binding);
     for (std::size_t i = 0; i < time_kind_count; ++i)

@@ -39,6 +39,13 @@ void check_peer(const Job& job, const Device& device, const char* pointer, Probl
             fmt::format("use at most {} ranks, or \"cpu\"", std::max(1, job.gpus_per_node / 2))));
 }
 
+Diagnostic unknown_host_copy(std::string pointer, const Device& device)
+{
+    return refusal(std::move(pointer),
+                   fmt::format("no rate of copies between {} and its host is known", device.name),
+                   "set hardware.device.host_copy");
+}
+
 } // namespace
 
 Problems offload_misfits(const Job& job)
@@ -88,11 +95,10 @@ Problems offload_misfits(const Job& job, const Device& device)
                 refusal(each.pointer, fmt::format("{} reaches its host over PCIe", device.name),
                         device.peer_copy.value() > 0 ? "use \"cpu\" or \"peer\"" : "use \"cpu\""));
         else if (!(device.host_copy.value() > 0))
-            problems.push_back(refusal(
-                each.pointer,
-                fmt::format("no rate of copies between {} and its host is known", device.name),
-                "set hardware.device.host_copy"));
+            problems.push_back(unknown_host_copy(each.pointer, device));
     }
+    if (job.strategy.offload.activation_layers > 0 && !(device.host_copy.value() > 0))
+        problems.push_back(unknown_host_copy("/strategy/offload/activation_layers", device));
     const OffloadTarget optimizer = job.strategy.offload.optimizer;
     const bool on_host = optimizer == OffloadTarget::cpu || optimizer == OffloadTarget::grace;
     if (on_host && !(device.host_memory.value() > 0))

@@ -25,8 +25,7 @@ const FieldTable<OffloadOptions>& fields_of<OffloadOptions>()
             .field("parameters", &O::parameters,
                    {.help = "parameter shards of FSDP, fetched before each gather"})
             .field("activation_layers", &O::activation_layers,
-                   {.help = "layers of a device whose activations wait on the host, copies hidden",
-                    .min = 0})
+                   {.help = "layers of a device whose activations wait on the host", .min = 0})
             .field("overlap", &O::overlap, {.help = "copies run beside compute"});
     return table;
 }

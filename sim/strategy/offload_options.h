@@ -21,7 +21,7 @@ struct OffloadOptions {
     bool overlap = true;                            // copies run beside compute
     // Transformer layers of a device, the first that are not recomputed, whose activations wait in
     // the host's memory from forward to backward (Megatron-Core's cpu_offloading_num_layers, the
-    // offloading policies of XLA). Their copies are taken to be hidden behind compute.
+    // offloading policies of XLA). Copies run beside compute, one layer behind.
     int activation_layers = 0;
 
     bool operator==(const OffloadOptions&) const = default;

@@ -95,21 +95,20 @@ Problems fit_recompute(Session& session, RecordScenario& made)
             return memory.error();
         (may_fit(*memory) ? enough : too_few) = middle;
     }
-    const int layers = made.recompute_parts ? (enough + 1) / 2 : enough;
-    const Checked<MemoryEstimate> chosen = memory_with(layers);
-    if (!chosen)
-        return chosen.error();
-    if (made.recompute_parts && !may_fit(*chosen)) {
-        // What a policy neither keeps nor recomputes it may offload.
-        strategy.offload.activation_layers = made.layers_per_device - layers;
-        made.assumptions.push_back("activations that are not recomputed wait on the host");
-    }
+    // A policy that recomputes parts of all layers keeps about half of what it could free.
+    const int half = (enough + 1) / 2;
+    const Checked<MemoryEstimate> halved = memory_with(half);
+    if (!halved)
+        return halved.error();
+    const bool parts = made.recompute_parts && may_fit(*halved);
+    if (!parts)
+        if (const Checked<MemoryEstimate> whole = memory_with(enough); !whole)
+            return whole.error();
     made.assumptions.push_back(
-        made.recompute_parts
-            ? fmt::format("recompute not stated: about half of {} of {} layers, to fit", enough,
-                          made.layers_per_device)
-            : fmt::format("recompute not stated: {} of {} layers, to fit", enough,
-                          made.layers_per_device));
+        parts ? fmt::format("recompute not stated: about half of {} of {} layers, to fit", enough,
+                            made.layers_per_device)
+              : fmt::format("recompute not stated: {} of {} layers, to fit", enough,
+                            made.layers_per_device));
     return {};
 }
 

@@ -371,7 +371,7 @@ private:
             const int layers = std::min(*recipe.activation_offload_layers, out_.layers_per_device);
             out_.strategy.offload.activation_layers = layers;
             assume(fmt::format("activations of {} of {} layers wait on the host, as the recipe "
-                               "says: none recomputed whole, copies hidden",
+                               "says: none recomputed whole",
                                layers, out_.layers_per_device));
             return;
         }

@@ -135,10 +135,10 @@ std::string wall_time_chart(const CapacityReport& report)
 {
     XyChart chart{"wall time over GPUs", gpu_axis(), axis_of(Objective::days, report), {}, {}};
     chart.series = series_of(report, [](const CapacityRow& row) {
-        const ExpectedTime& time = row.training->time;
-        ChartPoint point{0, time.mean().value() / day, "", tip_of(row)};
-        point.low = time.low.value() / day;
-        point.high = time.high.value() / day;
+        const WholeTraining& training = *row.training;
+        ChartPoint point{0, training.time.mean().value() / day, "", tip_of(row)};
+        point.low = training.wall.low.value() / day;
+        point.high = training.wall.high.value() / day;
         return std::optional(point);
     });
     add_goal(chart, ChartLimit::Of::y, Objective::days, report);

@@ -32,8 +32,8 @@ std::vector<CsvColumn> columns_of(const CapacityRow& row)
     add("batch_tokens", of([](const WholeTraining& t) { return t.request.batch_tokens; }));
     add("tokens", of([](const WholeTraining& t) { return t.request.tokens; }));
     add("wall_s", of([](const WholeTraining& t) { return t.time.mean().value(); }));
-    add("wall_low_s", of([](const WholeTraining& t) { return t.time.low.value(); }));
-    add("wall_high_s", of([](const WholeTraining& t) { return t.time.high.value(); }));
+    add("wall_low_s", of([](const WholeTraining& t) { return t.wall.low.value(); }));
+    add("wall_high_s", of([](const WholeTraining& t) { return t.wall.high.value(); }));
     add("goodput", of([](const WholeTraining& t) { return t.goodput(); }));
     add("money", training != nullptr ? training->cost.money : std::nullopt);
     add("energy_kwh", training != nullptr ? training->cost.energy_kwh : std::nullopt);

@@ -25,8 +25,8 @@ std::vector<Card> cards(const CapacityReport& report)
     std::vector<Card> out{{"Best cluster", fmt::format("{} x {}", best.gpus, best.cluster),
                            best.layout, "", "card wide"}};
     out.push_back({"Wall time", wall_text(training.time.mean()),
-                   fmt::format("{} to {} (90 %, by when things fail)", wall_text(training.time.low),
-                               wall_text(training.time.high))});
+                   fmt::format("{} to {} (90 %)", wall_text(training.wall.low),
+                               wall_text(training.wall.high))});
     if (training.cost.money)
         out.push_back({"Cost", money_text(*training.cost.money),
                        fmt::format("{} GPU hours", to_display_count(training.cost.gpu_hours))});

@@ -41,7 +41,7 @@ std::string refusal_of(const SizedCluster& sized)
 
 bool is_in_time(const CapacityRow& row)
 {
-    return row.training && row.training->in_time.value_or(1) >= sure_enough;
+    return row.training && row.training->meets_deadline();
 }
 
 std::vector<std::string> misses_of(const CapacityRequest& request, const WholeTraining& training)
@@ -50,7 +50,7 @@ std::vector<std::string> misses_of(const CapacityRequest& request, const WholeTr
     if (request.training.deadline && training.time.mean() > *request.training.deadline)
         out.push_back(fmt::format("{} too long",
                                   wall_text(training.time.mean() - *request.training.deadline)));
-    else if (training.in_time && *training.in_time < sure_enough)
+    else if (!training.meets_deadline())
         out.push_back(fmt::format("in time with {} only", percent(*training.in_time)));
     if (request.budget && training.cost.money && *training.cost.money > *request.budget)
         out.push_back(
@@ -111,13 +111,15 @@ const CapacityRow* CapacityReport::told_of(std::size_t kind) const
 
 const CapacityRow* CapacityReport::cheaper_of(std::size_t kind) const
 {
+    constexpr double worth_saying = 0.99; // of what the fewest cost
     const CapacityRow* const chosen = chosen_of(kind);
     const CapacityRow* cheapest = nullptr;
     if (chosen == nullptr || !has_tokens)
         return cheapest;
     const auto money = [](const CapacityRow& row) { return row.training->cost.money; };
     for (const CapacityRow& row : clusters[kind])
-        if (is_in_time(row) && money(row) && money(*chosen) && *money(row) < *money(*chosen) &&
+        if (is_in_time(row) && money(row) && money(*chosen) &&
+            *money(row) < worth_saying * *money(*chosen) &&
             (cheapest == nullptr || *money(row) < *money(*cheapest)))
             cheapest = &row;
     return cheapest;

@@ -18,7 +18,7 @@ namespace {
 std::string days_text(const WholeTraining& training)
 {
     return fmt::format("{} ({} to {})", wall_text(training.time.mean()),
-                       wall_text(training.time.low), wall_text(training.time.high));
+                       wall_text(training.wall.low), wall_text(training.wall.high));
 }
 
 std::string energy_text(const WholeTraining& training)

@@ -76,7 +76,8 @@ Json to_json(const TrainingReport& report)
     out["steps"] = training.steps.steps;
     out["wall_s"] = time.mean().value();
     out["wall_deviation_s"] = time.deviation.value();
-    out["wall_interval_s"] = Json(Json::Array{time.low.value(), time.high.value()});
+    out["wall_interval_s"] =
+        Json(Json::Array{training.wall.low.value(), training.wall.high.value()});
     out["goodput"] = training.goodput();
     out["in_time"] = json_or_null(training.in_time);
     out["account_s"] = account_json(time.account);

@@ -19,14 +19,22 @@ constexpr double dear = 0.05; // of the cost: what moves more is shown besides
 
 std::string days_text(const TrainingReport& report)
 {
-    const ExpectedTime& time = report.training.time;
+    const WholeTraining& training = report.training;
     const bool simulated = report.simulated.has_value();
-    const Seconds low = simulated ? report.simulated->quantile(0.05) : time.low;
-    const Seconds high = simulated ? report.simulated->quantile(0.95) : time.high;
-    if (time.deviation.value() <= 0)
+    const bool fails = training.time.deviation.value() > 0;
+    const bool sure = is_step_sure(training.request);
+    if (!fails && sure)
         return "always: nothing fails";
+    const WallInterval wall = simulated
+                                  ? with_step_interval(training.request, report.simulated->mean,
+                                                       {report.simulated->quantile(0.05),
+                                                        report.simulated->quantile(0.95)})
+                                  : training.wall;
     std::string text =
-        fmt::format("{} to {} (90 %, by when things fail)", wall_text(low), wall_text(high));
+        fmt::format("{} to {} (90 %, by {})", wall_text(wall.low), wall_text(wall.high),
+                    sure    ? "when things fail"
+                    : fails ? "when things fail and how long steps take"
+                            : "how long steps take; nothing fails");
     if (simulated)
         text += fmt::format(", of {} simulated", report.simulated->durations.size());
     return text;
@@ -34,8 +42,7 @@ std::string days_text(const TrainingReport& report)
 
 std::string deadline_text(const WholeTraining& training)
 {
-    return fmt::format("chance to end within {} by when things fail, the step time taken as sure",
-                       wall_text(*training.request.deadline));
+    return fmt::format("chance to end within {}", wall_text(*training.request.deadline));
 }
 
 std::string failures_text(const WholeTraining& training)

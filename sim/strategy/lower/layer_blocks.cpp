@@ -100,6 +100,14 @@ const LayerBlock& LayerCatalog::block(std::size_t kind, PassStyle style, const T
     return alike.emplace_back(extra, built()).second;
 }
 
+const std::vector<Tensor>& LayerCatalog::offloaded(std::size_t kind)
+{
+    const auto [entry, added] = offloaded_.try_emplace(kind);
+    if (added && work_.kinds[kind].layer.offloaded)
+        entry->second = memory_of(work_.kinds[kind]).offloaded();
+    return entry->second;
+}
+
 LayerMemory LayerCatalog::memory_of(const KindOfLayer& kind) const
 {
     std::int64_t unfilled = 0;

@@ -42,6 +42,8 @@ public:
 
     // The block of a layer's pass; `extra` is taken and given back besides activations.
     const LayerBlock& block(std::size_t kind, PassStyle style, const TensorChanges& extra);
+    // What a layer of that kind keeps on the host from forward to backward.
+    const std::vector<Tensor>& offloaded(std::size_t kind);
 
 private:
     LayerBlock forward(const KindOfLayer& kind, PassStyle style, const TensorChanges& extra);
@@ -66,6 +68,7 @@ private:
     // By kind of layer and style: one for each `extra`, of which there are a few.
     std::map<std::pair<std::size_t, PassStyle>, std::deque<std::pair<TensorChanges, LayerBlock>>>
         built_;
+    std::map<std::size_t, std::vector<Tensor>> offloaded_; // by kind of layer
 };
 
 } // namespace trainyard

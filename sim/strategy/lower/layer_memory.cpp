@@ -103,8 +103,6 @@ ItemChanges LayerMemory::forward() const
         changes.before[begin_of(items, t.made_by)].push_back(allocates(tensor(t)));
         if (!kept(t))
             changes.after[end_of(items, t.until)].push_back(frees(tensor(t)));
-        else if (layer_.offloaded)
-            changes.after.back().push_back(frees(tensor(t)));
     }
     return changes;
 }
@@ -137,14 +135,21 @@ ItemChanges LayerMemory::backward(const WorkList& items) const
         if (gradient)
             if (const auto at = here(begin_of(whole, t.made_by)))
                 changes.before[*at].push_back(allocates(tensor(t)));
-        if (kept(t) && layer_.offloaded)
-            if (const auto at = here(0))
-                changes.before[*at].push_back(allocates(tensor(t)));
         if (gradient || kept(t) || regained(t))
             if (const auto at = here(end_of(whole, gradient ? t.until : t.kept_until)))
                 changes.after[*at].push_back(frees(tensor(t)));
     }
     return changes;
+}
+
+std::vector<Tensor> LayerMemory::offloaded() const
+{
+    std::vector<Tensor> out;
+    if (layer_.offloaded && !work_.forward.empty() && !work_.backward.empty())
+        for (const LayerTensor& t : tensors_)
+            if (t.use != TensorUse::gradient && kept(t))
+                out.push_back(tensor(t));
+    return out;
 }
 
 std::int64_t LayerMemory::kept_bytes() const

@@ -16,8 +16,8 @@ struct ItemChanges {
 };
 
 // The lives of a layer's tensors (LayerTensor) as its recomputation leaves them: what forward does
-// not keep, backward brings back tensor by tensor. Of an offloaded layer all that is kept leaves
-// behind forward and is back when backward begins.
+// not keep, backward brings back tensor by tensor. What an offloaded layer keeps leaves behind
+// forward and is back when backward begins: ActivationOffload frees and allocates it.
 class LayerMemory {
 public:
     // `unfilled`: bytes of the tensor that stands in for the logits' weight gradient where their
@@ -29,6 +29,8 @@ public:
     ItemChanges recompute(const WorkList& items) const;
     // Of the backward list or a part of it. What one part makes for another lives until then.
     ItemChanges backward(const WorkList& items) const;
+    // What forward keeps for backward on the host.
+    std::vector<Tensor> offloaded() const;
     // What forward leaves for backward on the device.
     std::int64_t kept_bytes() const;
 

@@ -1,5 +1,6 @@
 #include "sim/strategy/lower/stage_lowering.h"
 
+#include "sim/strategy/lower/activation_offload.h"
 #include "sim/strategy/lower/data_loader.h"
 #include "sim/strategy/lower/exchange_writer.h"
 #include "sim/strategy/lower/held_states.h"
@@ -101,7 +102,11 @@ class PassWriter {
 public:
     PassWriter(StageWriter& writer, LayerCatalog& catalog, const StageContent& content,
                DataParallel& data_parallel)
-        : writer_(writer), catalog_(catalog), content_(content), data_parallel_(data_parallel)
+        : writer_(writer),
+          catalog_(catalog),
+          content_(content),
+          data_parallel_(data_parallel),
+          offload_(writer, catalog, content)
     {}
 
     // The next pass of that direction takes over a tensor that was received.
@@ -116,7 +121,7 @@ public:
         for (std::size_t i = 0; i < visits; ++i) {
             const LayerUse use = begin(next_, false, input);
             writer_.layer(use);
-            end(*use.block);
+            end(*use.block, false);
             input = writer_.never();
         }
     }
@@ -135,8 +140,8 @@ public:
             const LayerUse other =
                 begin(next_ + 1, true, std::exchange(backward_input, writer_.never()));
             writer_.layers_in_turns(one, other);
-            end(*one.block);
-            end(*other.block);
+            end(*one.block, true);
+            end(*other.block, true);
         }
     }
 
@@ -155,12 +160,17 @@ private:
         TensorChanges besides = data_parallel_.memory(visit);
         if (!besides.empty())
             besides.insert(besides.begin(), received->begin(), received->end());
+        offload_.before(visit, in_turns);
         const LayerBlock& block =
             catalog_.block(placed.kind, {v.kind, in_turns}, besides.empty() ? *received : besides);
         return {&block, input, data_parallel_.before(writer_, visit), v.index(placed)};
     }
 
-    void end(const LayerBlock& block) { data_parallel_.after(writer_, next_++, block); }
+    void end(const LayerBlock& block, bool in_turns)
+    {
+        offload_.after(next_, in_turns);
+        data_parallel_.after(writer_, next_++, block);
+    }
 
     // One pass has more layers than the other.
     void single_turn(const LayerUse& use)
@@ -171,13 +181,14 @@ private:
             writer_.layers_in_turns(use, none);
         else
             writer_.layers_in_turns(none, use);
-        end(*use.block);
+        end(*use.block, true);
     }
 
     StageWriter& writer_;
     LayerCatalog& catalog_;
     const StageContent& content_;
     DataParallel& data_parallel_;
+    ActivationOffload offload_;
     const TensorChanges nothing_;
     const TensorChanges* forward_received_ = &nothing_;
     const TensorChanges* backward_received_ = &nothing_;

@@ -155,6 +155,19 @@ void StageWriter::memory_pass(const MemoryPass& pass)
         .index = pass.index});
 }
 
+void StageWriter::wait(const StreamWait& wait)
+{
+    op({.op = {.kind = OpKind::compute,
+               .stream = plan_.compute_stream(),
+               .kernels = 0,
+               .label = plan_.label(wait.name, wait.phase),
+               .cost = plan_.compute({.phase = wait.phase})},
+        .name = wait.name,
+        .waits = wait.waits,
+        .memory = wait.memory,
+        .index = wait.index});
+}
+
 void StageWriter::copy(const MemoryCopy& copy)
 {
     if (copy.bytes == Bytes(0))

@@ -35,6 +35,15 @@ struct SingleTransfer {
     bool blocks_host = false;
 };
 
+// The compute stream waits, as for an event of CUDA.
+struct StreamWait {
+    std::string name;
+    Phase phase = Phase::other;
+    std::vector<EventId> waits = {};
+    TensorChanges memory = {};
+    UseIndex index = {};
+};
+
 // Kernels that update or copy parameters, gradients or optimizer state.
 struct MemoryPass {
     std::string name;
@@ -90,6 +99,7 @@ public:
     // Nothing for a group of one rank or no bytes.
     void transfer(const SingleTransfer& transfer);
     void memory_pass(const MemoryPass& pass);
+    void wait(const StreamWait& wait);
     // Nothing without bytes.
     void copy(const MemoryCopy& copy);
     void host_pass(const HostPass& pass);

@@ -186,7 +186,7 @@ double rank_of(const CapacityRequest& request, const SizedCluster& sized, bool p
 
 bool SizedCluster::meets_deadline() const
 {
-    return training && training->in_time.value_or(1) >= sure_enough;
+    return training && training->meets_deadline();
 }
 
 bool SizedCluster::meets_budget(std::optional<double> budget) const

@@ -9,8 +9,6 @@ namespace trainyard {
 
 class Session;
 
-inline constexpr double sure_enough = 0.9; // the chance to be through by the deadline
-
 // A cluster of one size.
 struct SizedCluster {
     int nodes = 0;
@@ -26,7 +24,7 @@ struct SizedCluster {
     std::optional<Bytes> least_memory; // of the layout that is nearest to fitting
     Problems problems;
 
-    // With `sure_enough`, as far as failures go.
+    // With the certainty that is asked for.
     bool meets_deadline() const;
     bool meets_budget(std::optional<double> budget) const;
 };

@@ -244,7 +244,7 @@ private:
             whole_training(with_step_of(outcome, request_.training));
         if (whole)
             known.training_time = whole->time.mean();
-        return whole && whole->in_time.value_or(1) >= sure_enough;
+        return whole && whole->meets_deadline();
     }
 
     const ContextRequest& request_;

@@ -5,6 +5,7 @@
 #include "sim/study/jobs/first_training.h"
 #include "sim/study/jobs/job_context.h"
 #include "sim/study/problems.h"
+#include "sim/study/search/nearest_batches.h"
 #include "sim/study/search/points.h"
 #include "sim/study/session.h"
 #include "sim/topology/used_devices.h"
@@ -80,19 +81,6 @@ std::int64_t tokens_of_sequence(const Model& model, const Training& training)
     return counts_tokens ? std::max<std::int64_t>(1, training.sequence_length) : 1;
 }
 
-// About so many sequences, in a number that many numbers of replicas divide.
-std::int64_t near_batch(double sequences, int gpus)
-{
-    constexpr double near = 0.05;
-    for (std::int64_t unit = gpus; unit > 1; --unit) {
-        const std::int64_t batch = std::llround(sequences / static_cast<double>(unit)) * unit;
-        if (gpus % unit == 0 &&
-            std::abs(static_cast<double>(batch) - sequences) <= near * sequences)
-            return batch;
-    }
-    return std::llround(sequences);
-}
-
 // Sizes of the batch that many numbers of replicas divide: the largest and the smallest of the
 // range, and one between.
 std::vector<std::int64_t> fitted_batches(const TokenRange& range, std::int64_t sequence, int gpus)
@@ -101,7 +89,7 @@ std::vector<std::int64_t> fitted_batches(const TokenRange& range, std::int64_t s
     const auto least = static_cast<std::int64_t>(std::ceil(range.least / tokens));
     const auto most = static_cast<std::int64_t>(range.most / tokens);
     if (range.least == range.most && range.least >= tokens && range.most < 1e18)
-        return {near_batch(range.least / tokens, gpus)};
+        return {batch_near(range.least / tokens, gpus, 0.05)};
     if (range.most > 1e18 || least > most || most < 1)
         return {};
     std::int64_t unit = gpus;
@@ -136,6 +124,8 @@ Checked<SearchSpace> space_of(const CapacityRequest& request, SearchBase& base)
     if (request.batch)
         batches = fitted_batches(*request.batch, tokens_of_sequence(base.facts.model, training),
                                  base.facts.devices);
+    else if (!request.scenario)
+        batches = {fitted_batch(training.global_batch, base.facts.devices)};
     if (batches.empty())
         return tl::unexpected(of_question(
             "/batch",
@@ -233,6 +223,9 @@ private:
             return;
         }
         sized_.scenario = kept_scenario(best.result.best.front().choice, best.base);
+        if (!request_.batch && !request_.scenario)
+            sized_.reasons.push_back(
+                batch_reason(best.base.facts.model, sized_.scenario->training));
         sized_.outcome = std::move(outcomes_of(best.result, best.base, session_).front());
         WholeTrainingRequest whole = with_step_of(*sized_.outcome, request_.training);
         whole.gpus = sized_.gpus; // idle ones are paid, too
@@ -438,7 +431,7 @@ double tokens_within(const WholeTrainingRequest& training, std::optional<double>
         WholeTrainingRequest request = training;
         request.tokens = tokens;
         const Checked<WholeTraining> whole = whole_training(request);
-        return whole && whole->in_time.value_or(1) >= sure_enough &&
+        return whole && whole->meets_deadline() &&
                (!budget || (whole->cost.money && *whole->cost.money <= *budget));
     };
     double low = training.batch_tokens; // one step

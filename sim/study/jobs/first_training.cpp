@@ -1,7 +1,7 @@
 #include "sim/study/jobs/first_training.h"
 
 #include "sim/cost/kernel_time.h"
-#include "sim/topology/used_devices.h"
+#include "sim/study/search/nearest_batches.h"
 
 #include <fmt/core.h>
 
@@ -39,41 +39,13 @@ void choose_sequence(FirstTraining& out, const StartRequest& request, const Tran
                                           limited ? "what the learned positions reach" : "usual"));
 }
 
-// The same for all layouts, so that their steps compare.
-void choose_batch(FirstTraining& out, const Parts& parts)
+std::int64_t usual_batch(const Parts& parts, std::int64_t sequence_length)
 {
-    Training& training = out.scenario.training;
-    std::int64_t& batch = training.global_batch;
     const std::int64_t gpus = parts.topology->device_count();
-    if (std::get_if<Transformer>(&parts.model->architecture) == nullptr) {
-        batch = images_per_gpu * gpus;
-        out.reasons.push_back(
-            fmt::format("training.global_batch {}: {} samples per GPU", batch, images_per_gpu));
-        return;
-    }
+    if (std::get_if<Transformer>(&parts.model->architecture) == nullptr)
+        return images_per_gpu * gpus;
     const std::int64_t tokens = std::clamp(tokens_per_gpu * gpus, least_tokens, most_tokens);
-    const std::int64_t wanted = std::max<std::int64_t>(1, tokens / training.sequence_length);
-    // Of domains that are no power of two some devices may be left idle.
-    const int domain = std::max(1, largest_domain(*parts.topology));
-    const std::int64_t domains = gpus / domain;
-    const std::int64_t most = domains > 1 ? domains * even_part(domain) : gpus;
-    std::int64_t unit = most;
-    while (unit > wanted || most % unit != 0)
-        --unit;
-    // Shares of replicas that are powers of two times something make micro-batches of many sizes.
-    constexpr std::int64_t evened = 8;
-    constexpr double more = 1.1;
-    for (std::int64_t even = evened * unit; even > unit; even /= 2)
-        if (static_cast<double>((wanted + even - 1) / even * even) <=
-            more * static_cast<double>(wanted)) {
-            unit = even;
-            break;
-        }
-    batch = (wanted + unit - 1) / unit * unit;
-    out.reasons.push_back(
-        fmt::format("training.global_batch {}: about {:.2g} million tokens a step{}", batch,
-                    static_cast<double>(batch * training.sequence_length) / 1e6,
-                    unit > 1 ? fmt::format(", a multiple of {}", unit) : ""));
+    return std::max<std::int64_t>(1, tokens / sequence_length);
 }
 
 } // namespace
@@ -107,9 +79,27 @@ FirstTraining first_training(const StartRequest& request, const Parts& parts,
         batch = *instead;
         out.reasons.push_back(fmt::format(
             "training.global_batch {}: the nearest to the usual one that a layout divides", batch));
-    } else
-        choose_batch(out, parts);
+    } else {
+        batch = usual_batch(parts, out.scenario.training.sequence_length);
+        out.fits_batch = true;
+    }
     return out;
+}
+
+std::int64_t fitted_batch(std::int64_t usual, int devices)
+{
+    constexpr double near = 0.125;
+    return batch_near(static_cast<double>(usual), devices, near);
+}
+
+std::string batch_reason(const Model& model, const Training& training)
+{
+    const std::int64_t batch = training.global_batch;
+    if (std::get_if<Transformer>(&model.architecture) == nullptr)
+        return fmt::format("training.global_batch {}: about {} samples per GPU", batch,
+                           images_per_gpu);
+    return fmt::format("training.global_batch {}: about {:.2g} million tokens a step", batch,
+                       static_cast<double>(batch * training.sequence_length) / 1e6);
 }
 
 } // namespace trainyard

@@ -9,7 +9,8 @@ namespace trainyard {
 
 // A scenario without a strategy, and one sentence for each value that was chosen.
 struct FirstTraining {
-    Scenario scenario;
+    Scenario scenario; // a batch that was not asked for is the usual one, to be fitted
+    bool fits_batch = false;
     std::vector<std::string> reasons;
 };
 
@@ -17,10 +18,16 @@ struct FirstTraining {
 Checked<Parts> start_parts(const StartRequest& request);
 
 // What `request` leaves open is as usual: the 16-bit format of the device, sequences of 4,096
-// tokens (or what learned positions reach), about a million tokens a step and more on many GPUs, in
-// a number that many sizes of data parallelism divide. Where that batch is found to divide over no
-// layout that fits, `instead` is the one that does.
+// tokens (or what learned positions reach), about a million tokens a step and more on many GPUs.
+// Where that batch is found to divide over no layout that fits, `instead` is the one that does.
 FirstTraining first_training(const StartRequest& request, const Parts& parts,
                              std::optional<std::int64_t> instead = {});
+
+// About the usual batch, in a number that many sizes of data parallelism over so many devices
+// divide. The devices are those that layouts use: some of a domain may be left idle.
+std::int64_t fitted_batch(std::int64_t usual, int devices);
+
+// Why a first scenario has that batch.
+std::string batch_reason(const Model& model, const Training& training);
 
 } // namespace trainyard

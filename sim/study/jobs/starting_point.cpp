@@ -7,6 +7,7 @@
 #include "sim/study/jobs/layout_text.h"
 #include "sim/study/problems.h"
 #include "sim/study/search/nearest_batches.h"
+#include "sim/study/search/points.h"
 #include "sim/study/session.h"
 #include "sim/topology/used_devices.h"
 
@@ -99,6 +100,8 @@ private:
             search_base(scenario_in_memory(scenario, request_.folder, "the new scenario"));
         if (!base)
             return base.error();
+        if (std::int64_t& batch = base->file.scenario.training.global_batch; first_.fits_batch)
+            batch = fitted_batch(batch, base->facts.devices);
         SearchSpace space = space_of(*base, framework);
         all_.push_back({&framework, gpus_per_domain, std::move(*base), std::move(space)});
         return {};
@@ -152,7 +155,9 @@ Found search_all(const std::vector<Start>& starts, double headroom, const StartR
     }
     if (ranked.empty())
         return found;
-    std::ranges::stable_sort(ranked, {}, [](const auto& entry) { return entry.second.step_time; });
+    std::ranges::stable_sort(ranked, {}, [](const auto& entry) {
+        return per_sequence(entry.second.step_time, entry.second.choice);
+    });
     found.start = ranked.front().first;
     found.best = std::move(ranked.front().second);
     if (ranked.size() > 1)
@@ -289,6 +294,9 @@ tl::expected<StartingPoint, NoLayout> quickest(const StartRequest& request, Sess
         if (found.start == nullptr)
             continue;
         std::vector<std::string> reasons = first.reasons;
+        const SearchBase& base = found.start->base;
+        if (first.fits_batch)
+            reasons.push_back(batch_reason(base.facts.model, base.file.scenario.training));
         for (std::string& reason : reasons_for(found))
             reasons.push_back(std::move(reason));
         if (headroom < roomy)
@@ -309,12 +317,13 @@ tl::expected<StartingPoint, NoLayout> quickest(const StartRequest& request, Sess
                                  leanest.start != nullptr ? leanest.needed : Bytes(0)};
     if (batches.empty())
         return tl::unexpected(NoLayout{too_large, {}, {}});
-    return tl::unexpected(NoLayout{{batch_problem(first.scenario.training.global_batch,
-                                                  starts.all().front().base.facts.devices, batches),
-                                    false,
-                                    {}},
-                                   batches,
-                                   too_large});
+    const SearchBase& base = starts.all().front().base;
+    return tl::unexpected(NoLayout{
+        {batch_problem(base.file.scenario.training.global_batch, base.facts.devices, batches),
+         false,
+         {}},
+        batches,
+        too_large});
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 #include "sim/strategy/misfits.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 namespace trainyard {
@@ -56,6 +57,21 @@ std::vector<std::int64_t> nearest_batches(const SearchSpace& space, const Search
     if (above != possible.end())
         out.push_back(*above);
     return out;
+}
+
+std::int64_t batch_near(double wanted, int devices, double near)
+{
+    const std::int64_t whole = std::llround(wanted);
+    if (whole > 0 && whole % devices == 0)
+        return whole;
+    // Shares of replicas that are powers of two times something make micro-batches of many sizes.
+    for (std::int64_t replicas = devices; replicas > 1; --replicas)
+        for (const std::int64_t share : {8, 4, 2, 1})
+            if (const double unit = static_cast<double>(replicas * share);
+                devices % replicas == 0 &&
+                std::abs(std::round(wanted / unit) * unit - wanted) <= near * wanted)
+                return std::llround(wanted / unit) * replicas * share;
+    return std::max<std::int64_t>(1, whole);
 }
 
 } // namespace trainyard

@@ -1,6 +1,6 @@
 #pragma once
 
-// The batches beside one that no layout of a space divides.
+// Batches that layouts divide, near one that is wanted.
 
 #include "sim/study/search/possible_layouts.h"
 
@@ -11,5 +11,10 @@ namespace trainyard {
 // where there are none.
 std::vector<std::int64_t> nearest_batches(const SearchSpace& space, const SearchBase& base,
                                           Bytes room, const WorkControl& work);
+
+// A batch within a share `near` of what is wanted, that many numbers of replicas of so many devices
+// divide, each with a share that makes micro-batches of many sizes. Where there is none, the whole
+// number nearest to it.
+std::int64_t batch_near(double wanted, int devices, double near);
 
 } // namespace trainyard

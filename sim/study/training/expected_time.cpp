@@ -197,7 +197,6 @@ ExpectedTime expected_time(const FailureProcess& process)
     account[WallTime::repair] += Seconds(wait.mean) * hardware;
     out.deviation = deviation_of(process, wait);
     const Excess excess = excess_of(process, out);
-    constexpr double z_of_95 = 1.6448536269514722;
     out.low = Seconds(excess_quantile(excess, -z_of_95));
     out.high = Seconds(excess_quantile(excess, z_of_95));
     return out;

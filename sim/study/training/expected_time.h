@@ -4,6 +4,8 @@
 
 namespace trainyard {
 
+inline constexpr double z_of_95 = 1.6448536269514722; // of the normal distribution
+
 // The wall time of a training, as its distribution has it.
 struct ExpectedTime {
     WallAccount account; // means

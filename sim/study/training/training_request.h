@@ -99,6 +99,7 @@ struct WholeTrainingRequest {
     double evaluation = 0;           // time beside the steps, as a share of theirs
     double stragglers = 0;           // what slow devices add to steps, as a share of theirs
     std::optional<Seconds> deadline; // of the whole training
+    double certainty = 0.9;          // the chance that it must have to be met
     FailureModel failures;
     CheckpointModel checkpoints;
     PriceModel prices;

@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace trainyard {
@@ -57,7 +58,39 @@ std::vector<std::string> assumptions_of(const WholeTrainingRequest& request,
     return out;
 }
 
+// Of the log-normal whose sides the interval has; by failures alone as these are distributed.
+double chance_within(const WholeTraining& training, Seconds wall)
+{
+    if (is_step_sure(training.request))
+        return share_within(training.process, training.time, wall);
+    const double mean = training.time.mean().value();
+    const bool late = wall.value() > mean;
+    const double side = late ? training.wall.high.value() / mean : mean / training.wall.low.value();
+    const double off = std::log(wall.value() / mean);
+    if (!(wall.value() > 0) || !(side > 1))
+        return late ? 1.0 : 0.0;
+    return std::erfc(-z_of_95 * off / std::log(side) / std::sqrt(2.0)) / 2;
+}
+
 } // namespace
+
+bool is_step_sure(const WholeTrainingRequest& request)
+{
+    return !request.step_time_low || !request.step_time_high ||
+           !(*request.step_time_low < *request.step_time_high);
+}
+
+WallInterval with_step_interval(const WholeTrainingRequest& request, Seconds mean,
+                                const WallInterval& by_failures)
+{
+    if (is_step_sure(request))
+        return by_failures;
+    const auto side = [](double one, double other) {
+        return std::exp(std::hypot(std::log(std::max(1.0, one)), std::log(std::max(1.0, other))));
+    };
+    return {mean / side(mean / by_failures.low, request.step_time / *request.step_time_low),
+            mean * side(by_failures.high / mean, *request.step_time_high / request.step_time)};
+}
 
 Checked<WholeTraining> whole_training(const WholeTrainingRequest& request)
 {
@@ -74,8 +107,9 @@ Checked<WholeTraining> whole_training(const WholeTrainingRequest& request)
     if (const double mean = out.time.mean().value(); !(mean < longest) && out.process.rate() > 0)
         return tl::unexpected(hopeless(out.process));
     out.cost = training_cost(request, out.process, out.time.account);
+    out.wall = with_step_interval(request, out.time.mean(), {out.time.low, out.time.high});
     if (request.deadline)
-        out.in_time = share_within(out.process, out.time, *request.deadline);
+        out.in_time = chance_within(out, *request.deadline);
     out.assumptions = assumptions_of(request, out.process);
     return out;
 }

@@ -93,12 +93,14 @@ std::vector<Job> all_kinds()
         r.strategy.zero = 3;
         r.strategy.reshard_after_forward = false;
     });
-    for (const char* schedule : {"1f1b", "zb-h1"})
-        add(dense, [&](JobRequest& r) {
-            r.strategy.pp = 2;
-            r.strategy.schedule = schedule;
-            r.strategy.offload.activation_layers = 3;
-        });
+    for (const char* schedule : {"1f1b", "zb-h1", "dualpipe"})
+        for (const bool overlap : {true, false})
+            add(dense, [&](JobRequest& r) {
+                r.strategy.pp = 2;
+                r.strategy.schedule = schedule;
+                r.strategy.offload.activation_layers = 3;
+                r.strategy.offload.overlap = overlap;
+            });
     std::vector<Job> jobs;
     for (const JobRequest& request : requests) {
         Checked<Job> job = resolve(request);

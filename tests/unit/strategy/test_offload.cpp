@@ -95,6 +95,23 @@ TEST_CASE("parameters on the host are fetched a shard at a time before every gat
     CHECK_THAT(copied(both, "d2h"), WithinRel(2 * stage_parameters(job).dense / dp, 1e-6));
 }
 
+TEST_CASE("what layers keep goes to the host and comes back once a micro-batch")
+{
+    constexpr int micro_batches = 3;
+    OffloadOptions offload;
+    const auto kept_with = [&](int layers) {
+        offload.activation_layers = layers;
+        const Job job = job_with(0, 1, offload, micro_batches);
+        return kept_activations(job, job_work(job)).front();
+    };
+    const auto away = static_cast<double>(kept_with(0) - kept_with(2));
+    offload.overlap = GENERATE(true, false);
+    const Plan plan = make_plan(job_with(0, 1, offload, micro_batches));
+    CHECK(away > 0);
+    CHECK(copied(plan, "d2h") == micro_batches * away);
+    CHECK(copied(plan, "h2d") == micro_batches * away);
+}
+
 TEST_CASE("states in a peer's memory come and go once per step")
 {
     // 12 bytes of the fp32 copy and two moments each way.

@@ -5,6 +5,7 @@
 #include "tests/catch.h"
 
 #include <cmath>
+#include <random>
 
 using namespace trainyard;
 using namespace trainyard::literals;
@@ -219,6 +220,42 @@ TEST_CASE("nine trainings of ten lie in the interval, and the deadline follows t
         simulated.share_within(training.time.high) - simulated.share_within(training.time.low);
     CHECK(std::abs(inside - 0.9) < 0.02); // a standard error is 0.005
     CHECK(std::abs(*training.in_time - simulated.share_within(*request.deadline)) < 0.04);
+}
+
+TEST_CASE("how sure the step time is widens the interval of the training")
+{
+    WholeTrainingRequest request = calm();
+    const double mean = answer(request).time.mean().value();
+    request.step_time_low = request.step_time * 0.8;
+    request.step_time_high = request.step_time * 1.3;
+    request.deadline = Seconds(1.3 * mean);
+    const WholeTraining training = answer(request); // nothing fails: as wide as the step's
+    CHECK_THAT(training.wall.low.value(), WithinRel(0.8 * mean, 1e-9));
+    CHECK_THAT(training.wall.high.value(), WithinRel(1.3 * mean, 1e-9));
+    CHECK_THAT(*training.in_time, WithinRel(0.95, 1e-6));
+    request.deadline = Seconds(mean);
+    CHECK_THAT(*answer(request).in_time, WithinAbs(0.5, 1e-9));
+    CHECK(!answer(request).meets_deadline());
+    request.certainty = 0.5;
+    CHECK(answer(request).meets_deadline());
+}
+
+TEST_CASE("nine of ten trainings whose steps take longer or shorter lie in the interval")
+{
+    WholeTrainingRequest request = failing(20);
+    request.step_time_low = request.step_time * 0.9;
+    request.step_time_high = request.step_time * 1.15;
+    const WholeTraining training = answer(request);
+    const SimulatedTrainings simulated = simulate_trainings(training.process, {4000, 5, 2});
+    std::mt19937_64 random(3);
+    std::normal_distribution<double> normal;
+    int inside = 0;
+    for (const Seconds duration : simulated.durations) {
+        const double z = normal(random) / 1.6448536269514722;
+        const Seconds wall = duration * std::pow(z < 0 ? 1 / 0.9 : 1.15, z);
+        inside += training.wall.low <= wall && wall <= training.wall.high ? 1 : 0;
+    }
+    CHECK(std::abs(inside / 4000.0 - 0.9) < 0.02);
 }
 
 TEST_CASE("131,072 GPUs and a million steps are one of thousands a second")
