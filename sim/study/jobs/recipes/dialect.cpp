@@ -148,6 +148,7 @@ constexpr std::array oumi_keys{
     RecipeKey{"data.train.pack", "true", "--packing", on},
     // Of rollouts and of what trains with rewards.
     RecipeKey{"tensor_parallel_size", "", "", ""},
+    RecipeKey{"tensor_model_parallel_size", "", "", ""},
     RecipeKey{"train_batch_size", "", "", ""},
 };
 
