@@ -17,8 +17,19 @@ bool of_mlp(AdapterTarget target)
     return target == gate_proj || target == up_proj || target == down_proj || target == linear_fc1;
 }
 
-// Why this matrix takes no adapter here; empty when it does.
-std::string matrix_refusal(const Transformer& model, AdapterTarget target)
+// The attention's matrices that could have one.
+std::string usable_targets(const Transformer& model)
+{
+    std::string names;
+    for (const AdapterTarget target : {q_proj, k_proj, v_proj, linear_qkv, o_proj})
+        if (adapter_misfit(model, target).empty())
+            names += (names.empty() ? "" : ", ") + std::string(to_name(target));
+    return names;
+}
+
+} // namespace
+
+std::string adapter_misfit(const Transformer& model, AdapterTarget target)
 {
     if (of_mlp(target) && model.moe)
         return "adapters of experts are not supported";
@@ -31,18 +42,6 @@ std::string matrix_refusal(const Transformer& model, AdapterTarget target)
         return "adapters of values whose heads are not as wide as the keys' are not supported";
     return {};
 }
-
-// The attention's matrices that could have one.
-std::string usable_targets(const Transformer& model)
-{
-    std::string names;
-    for (const AdapterTarget target : {q_proj, k_proj, v_proj, linear_qkv, o_proj})
-        if (matrix_refusal(model, target).empty())
-            names += (names.empty() ? "" : ", ") + std::string(to_name(target));
-    return names;
-}
-
-} // namespace
 
 Problems lora_misfits(const Job& job)
 {
@@ -65,7 +64,7 @@ Problems lora_misfits(const Job& job)
     for (const AdapterTarget target : lora.targets) {
         if (std::ranges::count(lora.targets, target) > 1)
             refuse(fmt::format("{} is named twice", to_name(target)), "name each once");
-        if (std::string why = matrix_refusal(model, target); !why.empty())
+        if (std::string why = adapter_misfit(model, target); !why.empty())
             refuse(std::move(why),
                    fmt::format("targets that work here: {}", usable_targets(model)));
     }

@@ -32,6 +32,9 @@ Problems place_on_devices(Job& job, int devices);
 // most `devices`.
 Problems model_misfits(const Job& job, int devices);
 
+// Why a matrix of this model takes no adapter here; empty when it does.
+std::string adapter_misfit(const Transformer& model, AdapterTarget target);
+
 // Adapters (LoRA) against the matrices that the model has. Requires a transformer.
 Problems lora_misfits(const Job& job);
 

@@ -1,10 +1,12 @@
 #include "sim/study/jobs/adapter_arguments.h"
 
 #include "sim/base/fields.h"
+#include "sim/strategy/misfits.h"
 
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 
 namespace trainyard {
@@ -16,10 +18,34 @@ std::vector<AdapterTarget> targets_named(std::string_view word)
     using enum AdapterTarget;
     if (word == "all-linear" || word == "all")
         return {q_proj, k_proj, v_proj, o_proj, gate_proj, up_proj, down_proj};
-    if (word == "linear_proj")
-        return {o_proj};
-    if (word == "linear_fc2")
-        return {down_proj};
+    struct Other {
+        std::string_view word;
+        std::vector<AdapterTarget> targets;
+    };
+    static const std::array<Other, 19> others{{
+        {"linear_proj", {o_proj}},
+        {"output_proj", {o_proj}},
+        {"out_proj", {o_proj}},
+        {"dense", {o_proj}},
+        {"linear_fc2", {down_proj}},
+        {"query_key_value", {linear_qkv}},
+        {"qkv_proj", {linear_qkv}},
+        {"Wqkv", {linear_qkv}},
+        {"c_attn", {linear_qkv}},
+        {"W_pack", {linear_qkv}},
+        {"gate_up_proj", {linear_fc1}},
+        {"dense_h_to_4h", {up_proj}},
+        {"dense_4h_to_h", {down_proj}},
+        {"mlp_up", {up_proj}},
+        {"mlp_down", {down_proj}},
+        {"fc1", {up_proj}},
+        {"fc2", {down_proj}},
+        {"c_fc", {up_proj}},
+        {"c_proj", {o_proj, down_proj}}, // of attention and of the MLP
+    }};
+    const auto* const other = std::ranges::find(others, word, &Other::word);
+    if (other != others.end())
+        return other->targets;
     if (const auto target = from_name<AdapterTarget>(word))
         return {*target};
     return {};
@@ -103,6 +129,31 @@ std::string_view one_of(const Arguments& arguments, std::initializer_list<std::s
     return found == names.end() ? *names.begin() : *found;
 }
 
+// What takes no adapter in this model is left out, where others are left. A matrix that it does not
+// have goes without saying.
+void leave_out_misfits(Lora& lora, JobDraft& draft)
+{
+    const auto* const model =
+        draft.model ? std::get_if<Transformer>(&draft.model->architecture) : nullptr;
+    if (model == nullptr)
+        return;
+    std::vector<AdapterTarget> kept;
+    std::vector<std::string_view> names;
+    std::string reason;
+    for (const AdapterTarget target : lora.targets)
+        if (std::string why = adapter_misfit(*model, target); why.empty())
+            kept.push_back(target);
+        else if (target != AdapterTarget::gate_proj || model->moe || model->gated_mlp) {
+            names.push_back(to_name(target));
+            reason = std::move(why);
+        }
+    if (kept.empty())
+        return; // told where the job is checked
+    lora.targets = std::move(kept);
+    if (!names.empty())
+        draft.flag(fmt::format("adapters on {} are left out: {}", fmt::join(names, ", "), reason));
+}
+
 // What else holds back weights or shrinks them, which is flagged.
 void flag_frozen(Arguments& arguments, ArgumentValues& values, JobDraft& draft)
 {
@@ -134,8 +185,8 @@ void read_adapters(Arguments& arguments, JobDraft& draft, const AdapterDefaults&
     const std::string_view name = one_of(arguments, {"--lora-r", "--lora-rank", "--lora-dim"});
     auto rank = values.whole(name);
     const std::string tuned =
-        values.text(one_of(arguments, {"--finetuning-type", "--tuner-type", "--train-type",
-                                       "--sft-type", "--adapter", "--peft-scheme", "--peft"}));
+        values.text(one_of(arguments, {"--finetuning-type", "--train-type", "--sft-type",
+                                       "--tuner-type", "--adapter", "--peft-scheme", "--peft"}));
     const bool adapts = values.on("--use-lora") || values.on("--use-peft") ||
                         values.on("--use-peft-lora") || values.on("--lora") || tuned == "lora" ||
                         tuned == "qlora";
@@ -163,6 +214,7 @@ void read_adapters(Arguments& arguments, JobDraft& draft, const AdapterDefaults&
             places += fmt::format("{}{}", places.empty() ? "" : ", ", to_name(target));
         draft.assume(fmt::format("adapters on {}, {} default", places, defaults.whose));
     }
+    leave_out_misfits(lora, draft);
     std::optional<Lora>& field = draft.scenario.training.lora;
     if (arguments.contains(name))
         draft.take(field, lora, "training.lora", values.origin(name));

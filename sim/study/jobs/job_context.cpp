@@ -13,7 +13,7 @@ namespace {
 // A path without the folder in which a script runs.
 std::string_view from_here(std::string_view path)
 {
-    for (const std::string_view here : {"./", "${PWD}/", "$(pwd)/"})
+    for (const std::string_view here : {"./", "${PWD}/", "$(pwd)/", "oumi://"})
         if (path.starts_with(here))
             return path.substr(here.size());
     return path;
@@ -84,14 +84,14 @@ std::optional<std::string> JobContext::beside(const std::string& path)
         if (from_here(name) == from_here(path))
             return text;
     // Scripts name files from the root of their repository, some folders up.
-    constexpr int most_folders_up = 5;
+    constexpr int most_folders_up = 8;
     std::filesystem::path folder = std::filesystem::path(draft.file()).parent_path();
     for (int up = 0; up < most_folders_up; ++up, folder /= "..") {
         std::error_code ignored;
-        if (!std::filesystem::is_regular_file(folder / path, ignored))
+        if (!std::filesystem::is_regular_file(folder / from_here(path), ignored))
             continue;
         try {
-            if (auto text = read_file_up_to(folder / path, input_limits.max_bytes))
+            if (auto text = read_file_up_to(folder / from_here(path), input_limits.max_bytes))
                 return text;
             draft.flag(fmt::format("{} is too long to be read", path));
         } catch (const WorldError& error) {

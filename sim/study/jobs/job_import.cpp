@@ -46,7 +46,8 @@ std::optional<JobKind> recognise_job(std::string_view text)
     for (const std::string_view launcher :
          {"torchrun", "torch.distributed.run", "torch.distributed.launch", "accelerate launch",
           "deepspeed ", "llamafactory-cli", "axolotl train", "colossalai run", "swift sft",
-          "ft_launcher", "--per_device_train_batch_size", "--model_name_or_path"})
+          "swift rlhf", "oumi train", "ft_launcher", "--per_device_train_batch_size",
+          "--model_name_or_path"})
         if (has(launcher))
             return JobKind::torchrun;
     return std::nullopt;

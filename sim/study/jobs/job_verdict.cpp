@@ -1,5 +1,7 @@
 #include "sim/study/jobs/job_verdict.h"
 
+#include "sim/study/jobs/recipes/read_recipe.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -77,6 +79,11 @@ std::optional<std::string> why_no_job(std::string_view text)
          {"--inference-", "--num-tokens-to-generate", "run_text_generation"})
         if (!trains && stands_in_code(text, word))
             return "is inference, not training";
+    for (const std::string_view word : {"oumi evaluate", "oumi infer"})
+        if (stands_in_code(text, word) && !stands_in_code(text, "oumi train"))
+            return "is inference, not training";
+    if (is_recipe_of_no_training(text))
+        return "is inference or a conversion, not training";
     return std::nullopt;
 }
 

@@ -100,14 +100,76 @@ void read_deepspeed_launch(const Argument& config, Arguments& arguments, JobCont
     read_deepspeed(settings, context);
 }
 
-// "llamafactory-cli train job.yaml"
-bool read_named_recipe(const std::string& path, JobContext& context)
+bool is_recipe_path(std::string_view path)
 {
-    if (!path.ends_with(".yaml") && !path.ends_with(".yml"))
+    return path.ends_with(".yaml") || path.ends_with(".yml");
+}
+
+// What a command says is said over the recipe that it names: "--learning_rate 1e-5", "bf16=true".
+Arguments said_over(const Launch& launch, const RecipeDialect& dialect, JobContext& context)
+{
+    Json tree = Json::object();
+    const auto put = [&](std::string name, Json value, int line) {
+        std::replace(name.begin(), name.end(), '-', '_');
+        value.set_lines(line);
+        tree[name.substr(std::min(name.find_first_not_of("_+"), name.size()))] = std::move(value);
+    };
+    const Arguments options(launch.arguments);
+    for (const Argument& one : options.unseen()) {
+        Json::Array values(one.values.begin(), one.values.end());
+        put(one.name,
+            values.empty()       ? Json(true)
+            : values.size() == 1 ? values.front()
+                                 : Json(std::move(values)),
+            one.line);
+    }
+    for (const TracedText& word : launch.arguments)
+        if (const std::size_t equals = word.text.find('=');
+            equals != std::string::npos && !word.text.starts_with('-'))
+            put(word.text.substr(0, equals), word.text.substr(equals + 1), word.line());
+    return recipe_arguments(tree, dialect, tree, context.options.defined);
+}
+
+void read_launcher_config(const Launch& launch, Arguments& arguments, JobContext& context);
+
+void read_recipe_of(const Launch& launch, const std::string& text, JobContext& context)
+{
+    read_recipe(text, context, [&](const RecipeDialect& dialect, Arguments& arguments) {
+        const Arguments over = said_over(launch, dialect, context);
+        for (const Argument& one : over.unseen())
+            if (one.line > 0)
+                arguments.add(one);
+        if (!launch.config.text.empty())
+            read_launcher_config(launch, arguments, context);
+    });
+}
+
+// "--config job.yaml" of a program that takes its arguments from there.
+bool read_configured(const Launch& launch, const Arguments& arguments, JobContext& context)
+{
+    for (const std::string_view name : {"--config", "-c"}) {
+        const Argument* const config = arguments.last(name);
+        if (config == nullptr || config->values.empty() || !is_recipe_path(config->values.front()))
+            continue;
+        const std::optional<std::string> text = context.beside(config->values.front());
+        if (!text || !recognise_recipe(*text))
+            continue;
+        read_recipe_of(launch, *text, context);
+        return true;
+    }
+    return false;
+}
+
+// "llamafactory-cli train job.yaml"
+bool read_named_recipe(const Launch& launch, JobContext& context)
+{
+    const std::string path =
+        launch.arguments.empty() ? std::string() : launch.arguments.front().text;
+    if (!is_recipe_path(path))
         return false;
     const std::optional<std::string> text = context.beside(path);
     if (text) {
-        read_recipe(*text, context);
+        read_recipe_of(launch, *text, context);
         return true;
     }
     take_named_model(path, {0, path}, context);
@@ -239,14 +301,23 @@ void read_program(const Launch& launch, JobContext& context)
         read_megatron(arguments, launch.program, context);
         return;
     }
-    if (!launch.arguments.empty() && read_named_recipe(launch.arguments.front().text, context))
+    if (read_named_recipe(launch, context) || read_configured(launch, arguments, context))
         return;
+    const RecipeDialect* const own = dialect_of_program(launch.program);
+    if (own != nullptr) {
+        add_unsaid(*own, {}, arguments);
+        tell_unsaid(*own, arguments, context.draft);
+    }
     if (!launch.config.text.empty())
         read_launcher_config(launch, arguments, context);
     read_trainer_program(arguments, context);
-    if (!arguments.sought().found.empty() || context.draft.settings_elsewhere)
+    const std::vector<std::string> found = arguments.sought().found;
+    const bool model_alone = std::ranges::all_of(found, [](const std::string& name) {
+        return name.starts_with("--model") && name != "--model-max-length";
+    });
+    if (!model_alone || context.draft.settings_elsewhere)
         return;
-    if (launch.launcher.empty())
+    if (launch.launcher.empty()) // what converts a model names one too
         context.draft.refuse({launch.line, launch.program},
                              "starts something, and none of its arguments is known here",
                              "give the line that starts the training");

@@ -3,6 +3,8 @@
 #include "sim/base/quoted.h"
 #include "sim/study/jobs/structured_text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <vector>
 
@@ -153,10 +155,57 @@ private:
     std::optional<int> gpus_;
 };
 
+// GPUs of a node in SkyPilot's words: "H100:8", "H100", {H100: 8}; of a list the first.
+std::optional<int> gpus_of_node(const Json* accelerators)
+{
+    if (accelerators != nullptr && accelerators->is_array())
+        accelerators = accelerators->items().empty() ? nullptr : &accelerators->items().front();
+    if (accelerators == nullptr)
+        return std::nullopt;
+    if (accelerators->is_object())
+        return accelerators->members().empty() ? std::nullopt
+                                               : whole_at(&accelerators->members().front().second);
+    const std::string text = value_text(*accelerators);
+    const std::size_t colon = text.find(':');
+    if (text.empty() || text == "null")
+        return std::nullopt;
+    const Json count(colon == std::string::npos ? std::string("1") : text.substr(colon + 1));
+    return whole_at(&count);
+}
+
+// A task of SkyPilot, and of what passes its own on to it: a script, on nodes it asks for.
+std::optional<ManifestJob> read_task(std::string_view text)
+{
+    if (!text.starts_with("run:") && text.find("\nrun:") == std::string_view::npos)
+        return std::nullopt;
+    const Checked<Json> root = parse_yaml(std::string(text), "");
+    const Json* const run = root && root->is_object() ? root->find("run") : nullptr;
+    const Json* const resources = run != nullptr ? root->find("resources") : nullptr;
+    if (resources == nullptr || !run->is_string())
+        return std::nullopt;
+    const int nodes = whole_at(root->find("num_nodes")).value_or(1);
+    const std::optional<int> gpus = gpus_of_node(resources->find("accelerators"));
+    ScriptLines out;
+    out.add(fmt::format("export SKYPILOT_NUM_NODES={}; ", nodes));
+    if (gpus)
+        out.add(fmt::format("export SKYPILOT_NUM_GPUS_PER_NODE={}; ", *gpus));
+    if (const Json* const variables = root->find("envs"); variables && variables->is_object())
+        for (const Json::Member& variable : variables->members())
+            if (!variable.second.is_null())
+                out.add("export " + variable.first + "=" + shell_word(value_text(variable.second)) +
+                        "; ");
+    const bool block = run->as_string().find('\n') != std::string::npos;
+    out.go_to(run->line() + (block ? 1 : 0), "\n");
+    out.add(run->as_string());
+    return ManifestJob{std::move(out).take(), gpus ? std::optional(nodes) : std::nullopt, gpus};
+}
+
 } // namespace
 
 std::optional<ManifestJob> read_manifest(std::string_view text)
 {
+    if (std::optional<ManifestJob> task = read_task(text))
+        return task;
     if (text.find("apiVersion") == std::string_view::npos)
         return std::nullopt;
     Manifest manifest;

@@ -1,6 +1,7 @@
 #pragma once
 
-// Kubernetes manifests: Jobs, PyTorchJobs, MPIJobs, JobSets and whatever else asks for containers.
+// Kubernetes manifests (Jobs, PyTorchJobs, MPIJobs, JobSets and whatever else asks for containers)
+// and tasks of SkyPilot.
 
 #include <optional>
 #include <string>
@@ -16,7 +17,7 @@ struct ManifestJob {
     bool operator==(const ManifestJob&) const = default;
 };
 
-// Nothing where the text is no manifest, or none of its containers has a command.
+// Nothing where the text is neither, or none of its containers has a command.
 std::optional<ManifestJob> read_manifest(std::string_view text);
 
 } // namespace trainyard

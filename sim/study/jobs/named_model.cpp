@@ -7,15 +7,26 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <span>
 
 namespace trainyard {
 namespace {
 
 // Words of a name that say how a model was tuned or packed, not of what shape it is.
-constexpr std::array<std::string_view, 27> tuning_words{
-    "instruct", "chat", "hf",   "base",    "it",      "sft",      "dpo",   "pt",       "bf16",
-    "fp8",      "fp16", "meta", "coder",   "math",    "code",     "text",  "thinking", "2507",
-    "2407",     "0324", "0528", "preview", "release", "pretrain", "model", "new",      "vllm"};
+constexpr std::array<std::string_view, 31> tuning_words{
+    "instruct", "chat",  "hf",   "base", "it",    "sft",    "dpo",        "pt",
+    "bf16",     "fp8",   "fp16", "meta", "coder", "math",   "code",       "text",
+    "thinking", "2507",  "2407", "2410", "0324",  "0528",   "preview",    "release",
+    "pretrain", "model", "new",  "vllm", "rl",    "nvidia", "dequantized"};
+
+// And those of weights in fewer bits.
+constexpr std::array<std::string_view, 9> narrow_words{"awq",  "gptq", "nvfp4",      "bnb", "nf4",
+                                                       "4bit", "8bit", "linearized", "int4"};
+
+bool is_one_of(std::span<const std::string_view> words, std::string_view word)
+{
+    return std::ranges::find(words, word) != words.end();
+}
 
 // Other releases of the same sizes, by plain names without those words.
 struct SameShape {
@@ -44,6 +55,29 @@ constexpr std::array same_shapes{
     SameShape{"qwen215b", "qwen2.5-1.5b"},
     SameShape{"qwen27b", "qwen2.5-7b"},
     SameShape{"qwen272b", "qwen2.5-72b"},
+    SameShape{"codellama70b", "llama-2-70b"},
+    SameShape{"openllama7bv2", "llama-2-7b"},
+    SameShape{"openllama3b", "open-llama-3b-v2"},
+    SameShape{"tinyllama11bv10", "tinyllama-1.1b"},
+    SameShape{"tinyllamav11", "tinyllama-1.1b"},
+    SameShape{"deepseekv25", "deepseek-v2"},
+    SameShape{"deepcoder14b", "qwen2.5-14b"},
+    SameShape{"cogitov1qwen14b", "qwen2.5-14b"},
+    SameShape{"cogitov1llama3b", "llama-3.2-3b"},
+    SameShape{"gptosssafeguard20b", "gpt-oss-20b"},
+    SameShape{"gptosssafeguard120b", "gpt-oss-120b"},
+    SameShape{"mistral7b", "mistral-7b-v0.1"},
+    SameShape{"zephyr7bbeta", "mistral-7b-v0.1"},
+    SameShape{"mistral7bv02", "mistral-7b-v0.3"},
+    SameShape{"devstralsmall", "mistral-small-24b"},
+    SameShape{"magistralsmall2506", "mistral-small-24b"},
+    SameShape{"magistralsmall", "mistral-small-24b"},
+    SameShape{"phi35mini", "phi-3-mini"},
+    SameShape{"phi414b", "phi-4"},
+    SameShape{"phi4reasoning", "phi-4"},
+    SameShape{"phi4reasoningplus", "phi-4"},
+    SameShape{"qwq32b", "qwen2.5-32b"},
+    SameShape{"granite7blab", "llama-2-7b"},
     SameShape{"mixtral8x7bv01", "mixtral-8x7b"},
     SameShape{"mixtral8x22bv01", "mixtral-8x22b"},
     SameShape{"mistralnemo", "mistral-nemo-12b"},
@@ -57,8 +91,6 @@ constexpr std::array same_shapes{
 // What stands behind the last slash, or the last "--" of a cache folder: models--org--name.
 std::string_view last_part(std::string_view name)
 {
-    while (name.ends_with('/'))
-        name.remove_suffix(1);
     name = name.substr(name.find_last_of('/') + 1);
     if (name.starts_with("models--"))
         name = name.substr(name.rfind("--") + 2);
@@ -68,33 +100,34 @@ std::string_view last_part(std::string_view name)
     return name;
 }
 
+// Its words in lower case, without what is neither a letter nor a digit.
+std::vector<std::string> words_of(std::string_view name)
+{
+    std::vector<std::string> out(1);
+    for (const char c : name) {
+        if (c == '-' || c == '_' || c == ' ')
+            out.emplace_back();
+        else if (std::isalnum(static_cast<unsigned char>(c)) != 0)
+            out.back() += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+    return out;
+}
+
 // The plain name without words of tuning.
 std::string shape_name(std::string_view name)
 {
     std::string out;
-    std::string word;
-    const auto close = [&] {
-        if (std::find(tuning_words.begin(), tuning_words.end(), word) == tuning_words.end())
+    for (const std::string& word : words_of(name))
+        if (!is_one_of(tuning_words, word) && !is_one_of(narrow_words, word))
             out += word;
-        word.clear();
-    };
-    for (const char c : name) {
-        if (c == '-' || c == '_' || c == ' ')
-            close();
-        else if (std::isalnum(static_cast<unsigned char>(c)) != 0)
-            word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    }
-    close();
     return out;
 }
 
-} // namespace
-
-std::string shipped_model_named(std::string_view name)
+// By the last part of a path alone.
+std::string shipped_by_part(std::string_view name)
 {
-    constexpr std::size_t longest = 500;
     const std::string_view part = last_part(name);
-    if (part.empty() || name.size() > longest)
+    if (part.empty())
         return {};
     const std::string plain = plain_name(part);
     const std::string shape = shape_name(part);
@@ -108,6 +141,23 @@ std::string shipped_model_named(std::string_view name)
     const auto* const same = std::find_if(same_shapes.begin(), same_shapes.end(),
                                           [&](const SameShape& one) { return one.name == shape; });
     return same == same_shapes.end() ? std::string() : std::string(same->shipped);
+}
+
+} // namespace
+
+std::string shipped_model_named(std::string_view name)
+{
+    constexpr std::size_t longest = 500;
+    if (name.size() > longest)
+        return {};
+    // A path may go on behind the model's folder: "saves/qwen3-4b/full/sft".
+    while (!name.empty()) {
+        if (std::string shipped = shipped_by_part(name); !shipped.empty())
+            return shipped;
+        const std::size_t slash = name.find_last_of('/');
+        name = name.substr(0, slash == std::string_view::npos ? 0 : slash);
+    }
+    return {};
 }
 
 std::optional<Model> shipped_model(const std::string& name)
@@ -135,6 +185,11 @@ void take_named_model(const std::string& name, const Origin& origin, JobContext&
     }
     draft.take(draft.scenario.model, Source{shipped, {}}, "model", origin);
     draft.model = std::move(*model);
+    if (std::ranges::any_of(words_of(name),
+                            [](const std::string& word) { return is_one_of(narrow_words, word); }))
+        draft.flag(fmt::format("{}: weights in fewer bits are not modelled, taken in the format "
+                               "of training",
+                               origin.setting));
     if (plain_name(last_part(name)) != plain_name(shipped))
         draft.assume(origin, fmt::format("of the shape of the shipped {} (--model FILE says "
                                          "another)",

@@ -4,6 +4,7 @@
 #include "sim/study/jobs/launch_program.h"
 #include "sim/study/jobs/manifest.h"
 #include "sim/study/jobs/megatron/megatron.h"
+#include "sim/study/jobs/recipes/dialect.h"
 #include "sim/study/jobs/recipes/read_recipe.h"
 #include "sim/study/problems.h"
 
@@ -226,7 +227,12 @@ void read_megatron_job(const std::string& text, JobContext& context)
     if (const auto named = launch->environment.find("EXP");
         named != launch->environment.end() && !arguments.contains("--model"))
         arguments.add({"--model", {named->second.text}, named->second.line()});
-    if (megatron_names(arguments) == 0)
+    const bool of_trainer = dialect_of_program(launch->program) != nullptr ||
+                            arguments.contains("--model-name-or-path") ||
+                            arguments.contains("--per-device-train-batch-size");
+    if (megatron_names(arguments) == 0 && of_trainer)
+        read_program(*launch, context); // a page that names both
+    else if (megatron_names(arguments) == 0)
         draft.refuse({launch->line, ""}, "none of Megatron-LM's arguments is in it",
                      with_left_out("e.g. --num-layers, --tensor-model-parallel-size", draft));
     else

@@ -27,12 +27,19 @@ double shipped_parameters(const std::string& file)
 TEST_CASE("shipped models have exactly the published number of parameters")
 {
     CHECK(shipped_parameters("gpt2-xl/config.json") == 1'557'611'200);
+    CHECK(shipped_parameters("gpt2/config.json") == 124'439'808);
+    CHECK(shipped_parameters("gemma-2b/config.json") == 2'506'172'416);
     CHECK(shipped_parameters("llama-2-7b/config.json") == 6'738'415'616);
     CHECK(shipped_parameters("llama-2-13b/config.json") == 13'015'864'320);
     CHECK(shipped_parameters("llama-2-70b/config.json") == 68'976'648'192);
     CHECK(shipped_parameters("llama-3.1-8b/config.json") == 8'030'261'248);
     CHECK(shipped_parameters("llama-3.1-70b/config.json") == 70'553'706'496);
     CHECK(shipped_parameters("llama-3.1-405b/config.json") == 405'853'388'800);
+    CHECK(shipped_parameters("mistral-7b-v0.1/config.json") == 7'241'732'096);
+    CHECK(shipped_parameters("tinyllama-1.1b/config.json") == 1'100'048'384);
+    CHECK(shipped_parameters("open-llama-3b-v2/config.json") == 3'426'473'600);
+    CHECK(shipped_parameters("codellama-34b/config.json") == 33'743'970'304);
+    CHECK(shipped_parameters("smollm2-135m/config.json") == 134'515'008);
     CHECK(shipped_parameters("mixtral-8x7b/config.json") == 46'702'792'704);
     CHECK(shipped_parameters("qwen3-30b-a3b/config.json") == 30'532'122'624);
     CHECK(shipped_parameters("bert-large/config.json") == 336'226'108);

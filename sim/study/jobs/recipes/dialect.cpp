@@ -123,36 +123,138 @@ constexpr std::array trainer_keys{
     RecipeKey{"peft_config.target_modules", "", "--lora-target-modules", ""},
     RecipeKey{"name", "", "", ""},
     RecipeKey{"optimizer", "", "--optim", ""},
-    RecipeKey{"stage", "", "", ""},
     RecipeKey{"template", "", "", ""},
     RecipeKey{"disable_gradient_checkpointing", "true", "--gradient-checkpointing", off},
+    RecipeKey{"bfloat16", "true", "--bf16", on},
+    RecipeKey{"float16", "true", "--fp16", on},
+    RecipeKey{"pure_bf16", "true", "--bf16", on},
 };
 
+// Oumi: Trainer's words in sections of its own.
+constexpr std::array oumi_keys{
+    RecipeKey{"enable_gradient_checkpointing", "true", "--gradient-checkpointing", on},
+    RecipeKey{"torch_dtype_str", "bfloat16", "--bf16", on},
+    RecipeKey{"torch_dtype_str", "bf16", "--bf16", on},
+    RecipeKey{"torch_dtype_str", "float16", "--fp16", on},
+    RecipeKey{"torch_dtype_str", "float32", "--bf16", off},
+    RecipeKey{"mixed_precision_dtype", "BF16", "--bf16", on},
+    RecipeKey{"mixed_precision_dtype", "FP16", "--fp16", on},
+    RecipeKey{"training.optimizer", "", "--optim", ""},
+    RecipeKey{"training.compile", "true", "--torch-compile", on},
+    RecipeKey{"peft.q_lora", "true", "--load-in-4bit", on},
+    RecipeKey{"fsdp.enable_fsdp", "true", "--fsdp", "full_shard"},
+    RecipeKey{"fsdp.sharding_strategy", "", "--fsdp", "", "enable_fsdp"},
+    RecipeKey{"fsdp.cpu_offload", "true", "--fsdp-offload", on, "enable_fsdp"},
+    RecipeKey{"data.train.pack", "true", "--packing", on},
+    // Of rollouts and of what trains with rewards.
+    RecipeKey{"tensor_parallel_size", "", "", ""},
+    RecipeKey{"tensor_model_parallel_size", "", "", ""},
+    RecipeKey{"train_batch_size", "", "", ""},
+};
+
+// torchtune; its model and its adapters are words of their own (read_recipe.cpp).
+constexpr std::array torchtune_keys{
+    RecipeKey{"batch_size", "", "--per-device-train-batch-size", ""},
+    RecipeKey{"enable_activation_checkpointing", "true", "--gradient-checkpointing", on},
+    RecipeKey{"dtype", "bf16", "--bf16", on},
+    RecipeKey{"dtype", "fp16", "--fp16", on},
+    RecipeKey{"compile", "true", "--torch-compile", on},
+    RecipeKey{"fsdp_cpu_offload", "true", "--fsdp-offload", on},
+    RecipeKey{"tensor_parallel_dim", "", "--tp-size", ""},
+    RecipeKey{"dataset.packed", "true", "--packing", on},
+    RecipeKey{"lora_attn_modules", "", "--lora-target-modules", ""},
+    RecipeKey{"model._component_", "", "", ""},
+    RecipeKey{"path", "", "", ""},
+    RecipeKey{"model_type", "", "", ""},
+};
+
+constexpr std::array core_unsaid{UnsaidArgument{"--bf16", "", "--fp16"}};
+
+// LLaMA-Factory's parser: hparams of its version 0.9.
+constexpr std::array factory_unsaid{
+    UnsaidArgument{"--gradient-checkpointing", "", "--disable-gradient-checkpointing"},
+    UnsaidArgument{"--bf16", "", "--fp16"}, // the format of the published weights
+    UnsaidArgument{"--finetuning-type", "lora"},
+    UnsaidArgument{"--lora-target", "all", "", "--finetuning-type", "lora"},
+    UnsaidArgument{"--cutoff-len", "2048"},
+};
+
+// axolotl's schema. Without an adapter all parameters are trained, whatever rank stands there.
+constexpr std::array axolotl_unsaid{
+    UnsaidArgument{"--bf16", "", "--fp16"},
+    UnsaidArgument{"--per-device-train-batch-size", "1"},
+    UnsaidArgument{"--sequence-len", "512"},
+    UnsaidArgument{"--adapter", "full"},
+};
+
+constexpr std::array oumi_unsaid{
+    UnsaidArgument{"--bf16", "", "--fp16"},         // the format of the published weights
+    UnsaidArgument{"--peft", "full", "--use-peft"}, // whatever rank its section has
+};
+
+// ms-swift's arguments: formats of the published weights, a batch of 1.
+constexpr std::array swift_unsaid{
+    UnsaidArgument{"--bf16", "", "--fp16"},
+    UnsaidArgument{"--gradient-checkpointing"},
+    UnsaidArgument{"--per-device-train-batch-size", "1"},
+    UnsaidArgument{"--tuner-type", "lora"},
+    UnsaidArgument{"--target-modules", "all-linear", "--lora-target-modules", "--tuner-type",
+                   "lora"},
+    UnsaidArgument{"--target-modules", "all-linear", "--lora-target-modules", "--train-type",
+                   "lora"},
+};
+// TRL's SFTConfig.
+constexpr std::array trl_unsaid{
+    UnsaidArgument{"--bf16", "", "--fp16"},
+    UnsaidArgument{"--gradient-checkpointing"},
+    UnsaidArgument{"--max-length", "1024", "--max-seq-length"},
+};
+constexpr RecipeDialect trl{"TRL", "", "", RecipeWords::trainer, {}, trl_unsaid};
+constexpr RecipeDialect swift{"ms-swift", "", "", RecipeWords::trainer, {}, swift_unsaid};
+
 constexpr std::array dialects{
-    RecipeDialect{"a test of Megatron-LM", "MODEL_ARGS", "", RecipeWords::megatron, {}, ""},
-    RecipeDialect{"Primus", "modules.pre_trainer", "", RecipeWords::megatron, core_keys, "--bf16"},
-    RecipeDialect{"Primus", "modules.post_trainer", "", RecipeWords::megatron, core_keys, "--bf16"},
-    RecipeDialect{"NeMo", "trainer", "model.tensor_model_parallel_size", RecipeWords::megatron,
-                  core_keys, ""},
+    RecipeDialect{"a test of Megatron-LM", "MODEL_ARGS", "", RecipeWords::megatron, {}, {}},
+    RecipeDialect{"Primus", "modules.pre_trainer", "", RecipeWords::megatron, core_keys,
+                  core_unsaid},
+    RecipeDialect{"Primus", "modules.post_trainer", "", RecipeWords::megatron, core_keys,
+                  core_unsaid},
+    RecipeDialect{"NeMo",
+                  "trainer",
+                  "model.tensor_model_parallel_size",
+                  RecipeWords::megatron,
+                  core_keys,
+                  {}},
     RecipeDialect{"Megatron-Bridge", "model.tensor_model_parallel_size", "train",
-                  RecipeWords::megatron, core_keys, "--bf16"},
+                  RecipeWords::megatron, core_keys, core_unsaid},
     RecipeDialect{"Megatron-Bridge", "model", "train.micro_batch_size", RecipeWords::megatron,
-                  core_keys, "--bf16"},
-    RecipeDialect{"nanotron", "parallelism.tp", "tokens", RecipeWords::megatron, nanotron_keys, ""},
-    RecipeDialect{"GPT-NeoX", "pipe_parallel_size", "", RecipeWords::megatron, neox_keys, ""},
-    RecipeDialect{"GPT-NeoX", "model_parallel_size", "", RecipeWords::megatron, neox_keys, ""},
+                  core_keys, core_unsaid},
+    RecipeDialect{"nanotron", "parallelism.tp", "tokens", RecipeWords::megatron, nanotron_keys, {}},
+    RecipeDialect{"GPT-NeoX", "pipe_parallel_size", "", RecipeWords::megatron, neox_keys, {}},
+    RecipeDialect{"GPT-NeoX", "model_parallel_size", "", RecipeWords::megatron, neox_keys, {}},
     RecipeDialect{"LLaMA-Factory", "model_name_or_path", "stage", RecipeWords::trainer,
-                  trainer_keys, "--gradient-checkpointing"},
+                  trainer_keys, factory_unsaid},
     RecipeDialect{"LLaMA-Factory", "model_class", "model", RecipeWords::trainer, trainer_keys,
-                  "--bf16"},
-    RecipeDialect{"axolotl", "base_model", "", RecipeWords::trainer, trainer_keys, ""},
-    RecipeDialect{"Hugging Face's Trainer", "model_name_or_path", "", RecipeWords::trainer,
-                  trainer_keys, ""},
-    RecipeDialect{"Hugging Face's Trainer", "per_device_train_batch_size", "", RecipeWords::trainer,
-                  trainer_keys, ""},
-    RecipeDialect{"Megatron-LM", "hidden_size", "num_layers", RecipeWords::megatron, core_keys, ""},
-    RecipeDialect{"FlagScale", "system.tensor_model_parallel_size", "", RecipeWords::megatron,
-                  core_keys, ""},
+                  core_unsaid},
+    RecipeDialect{"Oumi", "model.model_name", "training", RecipeWords::trainer, oumi_keys,
+                  oumi_unsaid},
+    RecipeDialect{"torchtune",
+                  "model._component_",
+                  "optimizer._component_",
+                  RecipeWords::trainer,
+                  torchtune_keys,
+                  {}},
+    RecipeDialect{"axolotl", "base_model", "", RecipeWords::trainer, trainer_keys, axolotl_unsaid},
+    RecipeDialect{
+        "Hugging Face's Trainer", "model_name_or_path", "", RecipeWords::trainer, trainer_keys, {}},
+    RecipeDialect{"Hugging Face's Trainer",
+                  "per_device_train_batch_size",
+                  "",
+                  RecipeWords::trainer,
+                  trainer_keys,
+                  {}},
+    RecipeDialect{"Megatron-LM", "hidden_size", "num_layers", RecipeWords::megatron, core_keys, {}},
+    RecipeDialect{
+        "FlagScale", "system.tensor_model_parallel_size", "", RecipeWords::megatron, core_keys, {}},
 };
 
 // GPT-NeoX writes its names with dashes too.
@@ -202,6 +304,16 @@ const RecipeDialect* dialect_named(std::string_view name)
         std::find_if(dialects.begin(), dialects.end(),
                      [&](const RecipeDialect& one) { return one.name == name; });
     return found == dialects.end() ? nullptr : found;
+}
+
+const RecipeDialect* dialect_of_program(std::string_view program)
+{
+    const std::string_view word = program.substr(0, program.find(' '));
+    return word == "llamafactory-cli" ? dialect_named("LLaMA-Factory")
+           : word == "swift"          ? &swift
+           : word == "trl"            ? &trl
+           : word == "axolotl"        ? dialect_named("axolotl")
+                                      : nullptr;
 }
 
 const RecipeKey* key_of(const RecipeDialect& dialect, std::string_view name, std::string_view value)

@@ -25,19 +25,31 @@ struct RecipeKey {
     std::string_view with = {}; // a setting beside it without which it says nothing: "fp8"
 };
 
+// An argument as the framework has it where nothing says so.
+struct UnsaidArgument {
+    std::string_view argument;    // "--bf16"
+    std::string_view value = {};  // empty: it is a switch
+    std::string_view unless = {}; // an argument in whose presence it is not so
+    std::string_view where = {};  // and one beside which alone it says anything: "--adapter"
+    std::string_view is = {};     // of this value
+};
+
 struct RecipeDialect {
     std::string_view name;
     std::string_view mark;       // a setting that its recipes have: "modules.pre_trainer"
     std::string_view other_mark; // and this one; empty: none
     RecipeWords words = RecipeWords::megatron;
     std::span<const RecipeKey> keys; // what is not in it is called as it is: "seq_length"
-    std::string_view unsaid;         // a switch that is on where nothing says so: "--bf16"
+    std::span<const UnsaidArgument> unsaid;
 };
 
 // The first whose marks a tree has; null when it is no recipe known here.
 const RecipeDialect* dialect_of(const Json& root);
 
 const RecipeDialect* dialect_named(std::string_view name); // null when there is none
+
+// That of "llamafactory-cli train", whose arguments are settings of its recipes.
+const RecipeDialect* dialect_of_program(std::string_view program);
 
 const Json* setting_at(const Json& root, std::string_view dotted);
 

@@ -1,8 +1,10 @@
 #include "sim/study/jobs/recipes/read_recipe.h"
 
 #include "sim/study/jobs/job_readers.h"
+#include "sim/study/jobs/manifest.h"
 #include "sim/study/jobs/megatron/megatron.h"
 #include "sim/study/jobs/named_model.h"
+#include "sim/study/jobs/recipes/own_words.h"
 #include "sim/study/jobs/recipes/recipe_arguments.h"
 #include "sim/study/jobs/structured_text.h"
 #include "sim/study/jobs/torch/trainer_arguments.h"
@@ -10,6 +12,7 @@
 #include "sim/workload/model_reader.h"
 
 #include <algorithm>
+#include <array>
 
 namespace trainyard {
 namespace {
@@ -212,30 +215,40 @@ bool read_titan_overrides(const Json& part, JobContext& context)
 }
 
 // A Trainer's dump holds the configuration of DeepSpeed itself, not its name.
-bool read_with_deepspeed(const Json& part, const RecipeDialect& dialect, JobContext& context)
+bool read_with_deepspeed(const Json& part, const RecipeDialect& dialect, JobContext& context,
+                         const RecipeCompletion& complete)
 {
     const Json* const config = setting_at(part, "deepspeed");
     if (config == nullptr || !config->is_object())
+        return false;
+    std::optional<Json> settled = *config;
+    if (dialect.name == "Oumi")
+        settled = deepspeed_of_oumi(*config);
+    if (!settled)
         return false;
     Json rest = Json::object();
     for (const Json::Member& member : part.members())
         if (&member.second != config)
             rest[member.first] = member.second;
     Arguments arguments = recipe_arguments(rest, dialect, rest, context.options.defined);
+    if (complete)
+        complete(dialect, arguments);
+    tell_unsaid(dialect, arguments, context.draft);
     read_trainer_arguments(arguments, context, TrainerFor::deepspeed);
-    SettingTree settings(*config);
+    SettingTree settings(std::move(*settled));
     read_deepspeed(settings, context);
     return true;
 }
 
-void read_tree(const Json& root, JobContext& context)
+void read_tree(const Json& root, JobContext& context, const RecipeCompletion& complete)
 {
     JobDraft& draft = context.draft;
     const RecipeDialect* const dialect = dialect_of(root);
     if (dialect == nullptr) {
         draft.refuse({}, "is no recipe of a job known here",
                      "Megatron-LM's tests (MODEL_ARGS), Megatron-Bridge, NeMo, Primus, nanotron, "
-                     "GPT-NeoX, LLaMA-Factory, axolotl and Hugging Face's Trainer are");
+                     "GPT-NeoX, LLaMA-Factory, axolotl, Oumi, torchtune and Hugging Face's Trainer "
+                     "are");
         return;
     }
     draft.understand({0, fmt::format("a recipe of {}", dialect->name)},
@@ -245,15 +258,16 @@ void read_tree(const Json& root, JobContext& context)
     if (read_titan_overrides(part, context))
         return;
     const bool trainer = dialect->words == RecipeWords::trainer;
-    if (trainer && read_with_deepspeed(part, *dialect, context))
+    if (trainer && read_with_deepspeed(part, *dialect, context, complete))
         return;
     const bool nanotron = dialect->name == "nanotron";
     Arguments arguments = recipe_arguments(nanotron ? without(part, "model_config") : part,
                                            *dialect, root, context.options.defined);
-    if (const Argument* const habit = arguments.find(dialect->unsaid);
-        habit != nullptr && habit->line == 0)
-        draft.assume(
-            fmt::format("{}: {}'s default where nothing is said", dialect->unsaid, dialect->name));
+    if (dialect->name == "torchtune")
+        read_torchtune(root, arguments, draft);
+    if (complete)
+        complete(*dialect, arguments);
+    tell_unsaid(*dialect, arguments, draft);
     if (trainer) {
         read_trainer_program(arguments, context);
         return;
@@ -278,7 +292,25 @@ bool is_other_tree(std::string_view text)
         return false;
     const Checked<Json> root = parsed(text, "");
     return root && root->is_object() && dialect_of(*root) == nullptr &&
-           root->find("apiVersion") == nullptr;
+           root->find("apiVersion") == nullptr && !read_manifest(text);
+}
+
+bool is_recipe_of_no_training(std::string_view text)
+{
+    if (text.size() > longest_script || !is_tree(text))
+        return false;
+    const Checked<Json> root = parsed(text, "");
+    const RecipeDialect* const dialect = root && root->is_object() ? dialect_of(*root) : nullptr;
+    if (dialect == nullptr || dialect->words != RecipeWords::trainer)
+        return false;
+    const auto on = [&](std::string_view name) {
+        const Json* const value = setting_at(*root, name);
+        return value != nullptr && value->is_bool() && value->as_bool();
+    };
+    return (on("do_predict") && !on("do_train")) ||
+           std::ranges::any_of(std::array<std::string_view, 3>{"infer_backend", "export_dir",
+                                                               "peft_config.export_dir"},
+                               [&](std::string_view name) { return setting_at(*root, name); });
 }
 
 std::optional<JobKind> recognise_recipe(std::string_view text)
@@ -292,7 +324,7 @@ std::optional<JobKind> recognise_recipe(std::string_view text)
     return dialect->words == RecipeWords::trainer ? JobKind::torchrun : JobKind::megatron;
 }
 
-void read_recipe(const std::string& text, JobContext& context)
+void read_recipe(const std::string& text, JobContext& context, const RecipeCompletion& complete)
 {
     JobDraft& draft = context.draft;
     const Checked<Json> root = parsed(text, draft.file());
@@ -301,7 +333,7 @@ void read_recipe(const std::string& text, JobContext& context)
     else if (!root->is_object())
         draft.refuse({}, "is no mapping of settings", "");
     else
-        read_tree(*root, context);
+        read_tree(*root, context, complete);
 }
 
 } // namespace trainyard

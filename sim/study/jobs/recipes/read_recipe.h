@@ -3,7 +3,10 @@
 // Jobs that are a tree of settings in YAML or JSON.
 
 #include "sim/study/jobs/job_readers.h"
+#include "sim/study/jobs/recipes/dialect.h"
 #include "sim/study/jobs/shell/arguments.h"
+
+#include <functional>
 
 namespace trainyard {
 
@@ -14,11 +17,18 @@ bool is_tree(std::string_view text);
 // job. What asks a cluster for containers is, though.
 bool is_other_tree(std::string_view text);
 
+// A recipe that generates, predicts or writes weights in another form.
+bool is_recipe_of_no_training(std::string_view text);
+
 // The kind whose reader takes a recipe; nothing for what is none, or is longer than a script may
 // be.
 std::optional<JobKind> recognise_recipe(std::string_view text);
 
-void read_recipe(const std::string& text, JobContext& context);
+// What stands beside a recipe and is said over it, put into its arguments.
+using RecipeCompletion = std::function<void(const RecipeDialect& dialect, Arguments& arguments)>;
+
+void read_recipe(const std::string& text, JobContext& context,
+                 const RecipeCompletion& complete = {});
 
 // What a recipe or a launch says in Trainer's words, and in the DeepSpeed configuration it names.
 void read_trainer_program(Arguments& arguments, JobContext& context);

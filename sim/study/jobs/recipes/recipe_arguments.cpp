@@ -21,10 +21,7 @@ public:
     Arguments take(const Json& part)
     {
         collect(part, "");
-        const bool other = dialect_.unsaid == "--bf16" && out_.contains("--fp16");
-        if (!dialect_.unsaid.empty() && !denied_.contains(dialect_.unsaid) &&
-            !out_.contains(dialect_.unsaid) && !other)
-            out_.add({std::string(dialect_.unsaid), {}, 0});
+        add_unsaid(dialect_, denied_, out_);
         return std::move(out_);
     }
 
@@ -154,6 +151,35 @@ private:
 };
 
 } // namespace
+
+void add_unsaid(const RecipeDialect& dialect, const std::set<std::string, std::less<>>& denied,
+                Arguments& arguments)
+{
+    const auto applies = [&](const UnsaidArgument& one) {
+        if (arguments.contains(one.argument) || denied.contains(one.argument) ||
+            arguments.contains(one.unless))
+            return false;
+        const Argument* const beside = arguments.last(one.where);
+        return one.where.empty() || (beside != nullptr && beside->values.size() == 1 &&
+                                     beside->values.front() == one.is);
+    };
+    for (const UnsaidArgument& one : dialect.unsaid)
+        if (applies(one)) {
+            Argument argument{std::string(one.argument), {}, 0};
+            if (!one.value.empty())
+                argument.values.emplace_back(one.value);
+            arguments.add(std::move(argument));
+        }
+}
+
+void tell_unsaid(const RecipeDialect& dialect, const Arguments& arguments, JobDraft& draft)
+{
+    for (const UnsaidArgument& one : dialect.unsaid)
+        if (const Argument* const argument = arguments.last(one.argument);
+            argument != nullptr && argument->line == 0)
+            draft.assume(fmt::format("{}: {}'s default where nothing is said", argument->text(),
+                                     dialect.name));
+}
 
 Arguments recipe_arguments(const Json& part, const RecipeDialect& dialect, const Json& root,
                            const std::map<std::string, std::string>& defined)

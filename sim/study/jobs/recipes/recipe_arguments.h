@@ -14,4 +14,12 @@ namespace trainyard {
 Arguments recipe_arguments(const Json& part, const RecipeDialect& dialect, const Json& root,
                            const std::map<std::string, std::string>& defined);
 
+// What the framework has where the arguments do not say, in line 0; `denied` are switches that
+// something said are off.
+void add_unsaid(const RecipeDialect& dialect, const std::set<std::string, std::less<>>& denied,
+                Arguments& arguments);
+
+// Tells those as assumptions.
+void tell_unsaid(const RecipeDialect& dialect, const Arguments& arguments, JobDraft& draft);
+
 } // namespace trainyard

@@ -59,13 +59,13 @@ void Arguments::add(Argument argument)
 const Argument* Arguments::find(std::string_view name)
 {
     looked_for_.emplace(name);
-    const auto found = last_.find(name);
-    return found == last_.end() ? nullptr : &arguments_[found->second];
+    return last(name);
 }
 
-bool Arguments::contains(std::string_view name) const
+const Argument* Arguments::last(std::string_view name) const
 {
-    return last_.contains(name);
+    const auto found = last_.find(name);
+    return found == last_.end() ? nullptr : &arguments_[found->second];
 }
 
 std::vector<Argument> Arguments::unseen() const

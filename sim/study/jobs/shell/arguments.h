@@ -36,7 +36,8 @@ public:
     // The last one of that name, as argparse takes it; null when absent. Counts as looked at.
     const Argument* find(std::string_view name);
     bool has(std::string_view name) { return find(name) != nullptr; }
-    bool contains(std::string_view name) const; // without looking at it
+    bool contains(std::string_view name) const { return last(name) != nullptr; }
+    const Argument* last(std::string_view name) const; // without looking at it
 
     // Those that were never looked at, in the order of the file.
     std::vector<Argument> unseen() const;

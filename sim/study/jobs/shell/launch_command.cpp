@@ -25,16 +25,18 @@ bool is_python(const std::string& word)
 // Programs that are launchers of their own: their first word says what they do.
 bool trains_by_itself(const std::string& word, const std::string& next)
 {
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 9> commands{{
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 11> commands{{
         {"megatron", "sft"},
         {"megatron", "pt"},
         {"swift", "sft"},
         {"swift", "pt"},
+        {"swift", "rlhf"},
         {"llamafactory-cli", "train"},
         {"axolotl", "train"},
         {"trl", "sft"},
         {"trl", "dpo"},
         {"xtuner", "train"},
+        {"oumi", "train"},
     }};
     const std::string name = file_name(word);
     return std::any_of(commands.begin(), commands.end(), [&](const auto& command) {

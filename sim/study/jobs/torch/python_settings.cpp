@@ -126,7 +126,15 @@ private:
             at = &(*at)[name.substr(from, end - from)];
             from = end + 1;
         }
-        *at = std::move(made.json);
+        *at = with_call(std::move(made));
+    }
+
+    // What was called stays beside its values: FullAC.Config() has no others.
+    static Json with_call(PythonValue made)
+    {
+        if (!made.call.empty() && made.json.is_object())
+            made.json[called_name] = made.call;
+        return std::move(made.json);
     }
 
     // To the end of the statement, or of the part of a list.
@@ -304,7 +312,7 @@ private:
             const std::string key = dotted_name();
             if (!key.empty() && accept('=') && peek() != '=') {
                 skip_blanks();
-                named[key] = value().json;
+                named[key] = with_call(value());
             } else {
                 at_ = from;
                 line_ = line;

@@ -6,6 +6,9 @@
 
 namespace trainyard {
 
+// The member of a value that names what was called for it: "FullAC.Config".
+inline constexpr std::string_view called_name = "(call)";
+
 struct PythonSettings {
     std::string name; // of the variable, or of the function that returns it
     Json values;      // keyword arguments by name, others as "args"; a call within a list: its name

@@ -112,8 +112,12 @@ private:
             return;
         }
         const TitanFlavor* const known = find_titan_flavor(family, *flavor);
-        if (known == nullptr && flavor->find('/') != std::string::npos) {
-            take_named_model(*flavor, settings_.origin(flavor_name), context_);
+        // A configuration of a family of its own may be called as a published model is.
+        const bool shipped = known == nullptr &&
+                             plain_name(family).ends_with(plain_name(*flavor)) &&
+                             !shipped_model_named(family).empty();
+        if (shipped || (known == nullptr && flavor->find('/') != std::string::npos)) {
+            take_named_model(shipped ? family : *flavor, settings_.origin(flavor_name), context_);
             require_model(context_, "settings of torchtitan");
             return;
         }
@@ -187,7 +191,9 @@ private:
                         "taken as those of mixed precision");
         const std::string converters =
             first_of({"model.converters", "model_converters.converters"});
-        if (has_converter("mx"))
+        if (has_converter("nvfp4"))
+            take(converters, training_.precision, Precision::nvfp4, "training.precision");
+        else if (has_converter("mx"))
             take(converters, training_.precision, Precision::mxfp8, "training.precision");
         else if (has_converter("float8"))
             take(converters, training_.precision, Precision::fp8, "training.precision");
@@ -219,6 +225,7 @@ private:
         take_whole({"parallelism.expert_parallel_degree"}, strategy_.ep, "strategy.ep");
         take_whole({"parallelism.expert_tensor_parallel_degree"}, strategy_.etp, "strategy.etp");
         const std::string asynchronous = first_of({"parallelism.enable_async_tensor_parallel",
+                                                   "compile.enable_async_tensor_parallel",
                                                    "experimental.enable_async_tensor_parallel"});
         const bool decomposed = settings_.flag(asynchronous, draft_).value_or(false);
         const std::string along = "parallelism.enable_sequence_parallel";

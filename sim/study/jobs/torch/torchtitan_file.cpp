@@ -1,6 +1,5 @@
 // torchtitan's configuration as a file of its own.
 
-#include "sim/base/spelling.h"
 #include "sim/study/jobs/job_readers.h"
 #include "sim/study/jobs/structured_text.h"
 #include "sim/study/jobs/torch/python_settings.h"
@@ -10,9 +9,69 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 
 namespace trainyard {
 namespace {
+
+// Where a family's name ends in that of a configuration, underscores aside; npos where it is not
+// there, or another number goes on: "qwen35_4b" is none of qwen3.
+std::size_t end_of_family(std::string_view name, std::string_view family)
+{
+    const auto end_from = [&](std::size_t at) {
+        for (const char c : family) {
+            while (c != '_' && at < name.size() && name[at] == '_')
+                ++at;
+            if (c != '_' && (at == name.size() || name[at++] != c))
+                return std::string_view::npos;
+        }
+        return at < name.size() && std::isdigit(static_cast<unsigned char>(name[at])) != 0
+                   ? std::string_view::npos
+                   : at;
+    };
+    for (std::size_t from = 0; from < name.size(); ++from)
+        if (from == 0 || name[from - 1] == '_')
+            if (const std::size_t end = end_from(from); end != std::string_view::npos)
+                return end;
+    return std::string_view::npos;
+}
+
+// What is said by which class is called: activation_checkpoint=FullAC.Config(), and converters of
+// the model where its registry is asked for it.
+void say_calls(Json& values)
+{
+    const Json* const spec = values.find("model_spec");
+    if (const Json* const list = spec != nullptr ? spec->find("converters") : nullptr; list) {
+        Json converters = *list;
+        values["model_converters"]["converters"] = std::move(converters);
+    }
+    Json* const recompute = values.find("activation_checkpoint");
+    const Json* const kind = recompute != nullptr ? recompute->find(called_name) : nullptr;
+    if (kind == nullptr)
+        return;
+    const std::string name = kind->as_string();
+    const auto say = [&](std::string_view key, std::string_view value) {
+        (*recompute)[key] = value;
+        (*recompute)[key].set_line(recompute->line());
+    };
+    if (name.find("FullAC") != std::string::npos)
+        say("mode", "full");
+    else if (name.find("SelectiveAC") != std::string::npos) {
+        say("mode", "selective");
+        say("selective_ac_option", "op");
+    } else if (name.find("MemoryBudgetAC") != std::string::npos)
+        say("mode", "memory_budget");
+}
+
+void forget_calls(Json& values)
+{
+    if (!values.is_object())
+        return;
+    std::erase_if(values.members(),
+                  [](const Json::Member& one) { return one.first == called_name; });
+    for (Json::Member& member : values.members())
+        forget_calls(member.second);
+}
 
 // model_spec=model_registry("8B"): the flavor; the family is that of the configuration's name.
 void name_model(PythonSettings& config)
@@ -21,10 +80,10 @@ void name_model(PythonSettings& config)
     const Json* const args = spec != nullptr ? spec->find("args") : nullptr;
     if (args == nullptr || args->items().empty() || !args->items().front().is_string())
         return;
-    const std::string plain = plain_name(config.name);
     std::string_view family;
     for (const TitanFlavor& one : titan_flavors())
-        if (plain.starts_with(plain_name(one.family)) && one.family.size() > family.size())
+        if (one.family.size() > family.size() &&
+            end_of_family(config.name, one.family) != std::string_view::npos)
             family = one.family;
     Json out = Json::object();
     out["name"] = family.empty() ? std::string_view(config.name) : family;
@@ -59,7 +118,9 @@ Checked<Json> from_python(const std::string& text, const std::string& file, JobC
              Severity::error}});
     }
     context.draft.understand({chosen->values.line(), chosen->name}, "the configuration");
+    say_calls(chosen->values);
     name_model(*chosen);
+    forget_calls(chosen->values);
     return std::move(chosen->values);
 }
 

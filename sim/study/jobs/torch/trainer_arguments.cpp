@@ -1,7 +1,6 @@
 #include "sim/study/jobs/torch/trainer_arguments.h"
 
 #include "sim/base/fields.h"
-#include "sim/base/quoted.h"
 #include "sim/study/jobs/adapter_arguments.h"
 #include "sim/study/jobs/job_sizes.h"
 #include "sim/study/jobs/named_model.h"
@@ -18,10 +17,12 @@ constexpr std::array<std::string_view, 4> transformers_words{
     "--per-device-train-batch-size", "--model-name-or-path", "--pretrained-model-name-or-path",
     "--base-model"};
 
-constexpr std::array<std::pair<AttentionKernel, std::string_view>, 3> attention_names{
-    {{AttentionKernel::unfused, "eager"},
-     {AttentionKernel::sdpa, "sdpa"},
-     {AttentionKernel::flash2, "flash_attention_2"}}};
+std::string lower_case(std::string text)
+{
+    std::transform(text.begin(), text.end(), text.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return text;
+}
 
 class TrainerReader {
 public:
@@ -38,6 +39,7 @@ public:
     void read()
     {
         model();
+        purpose();
         precision();
         sharding();
         parallel_sizes();
@@ -65,19 +67,66 @@ private:
     // By a path or by Hugging Face's name.
     void model()
     {
+        constexpr std::array<std::string_view, 7> names{"--model-name-or-path",
+                                                        "--model-name",
+                                                        "--base-model",
+                                                        "--pretrained-model-name-or-path",
+                                                        "--model-path",
+                                                        "--model-id",
+                                                        "--model"};
+        // ms-swift's --model_name is what the trained one shall be called: one that is known goes
+        // before one that is not.
+        std::string_view chosen;
+        for (const std::string_view name : names) {
+            const std::string value = values_.text(name);
+            const bool known = !shipped_model_named(value).empty();
+            if (known || (chosen.empty() && !value.empty()))
+                chosen = name;
+            if (known)
+                break;
+        }
+        if (!chosen.empty())
+            take_named_model(values_.text(chosen), values_.origin(chosen), context_);
+    }
+
+    // What preferences and rewards add to a step, and what else of it is not modelled.
+    void purpose()
+    {
+        constexpr std::array<std::string_view, 9> beyond{"dpo", "kto",  "orpo", "rm",    "ppo",
+                                                         "gkd", "grpo", "gold", "reward"};
+        for (const std::string_view name : {"--stage", "--rl", "--rlhf-type", "--trainer-type"}) {
+            std::string said = lower_case(values_.text(name));
+            said = said.substr(said.rfind('_') + 1);                      // "TRL_DPO"
+            const bool named = name.starts_with("--rl") && !said.empty(); // whichever it is
+            if (named || std::find(beyond.begin(), beyond.end(), said) != beyond.end())
+                draft_.flag(fmt::format("{}: passes over pairs, of a frozen model or to generate "
+                                        "are not modelled, taken as training on text",
+                                        values_.origin(name).setting));
+        }
         for (const std::string_view name :
-             {"--model-name-or-path", "--model-name", "--base-model",
-              "--pretrained-model-name-or-path", "--model-path", "--model-id", "--model"})
-            if (const std::string value = values_.text(name); !value.empty()) {
-                take_named_model(value, values_.origin(name), context_);
-                return;
-            }
+             {"--reward-model", "--use-galore", "--use-apollo", "--use-badam", "--use-adam-mini",
+              "--use-llama-pro", "--use-kt", "--optimizer-in-bwd", "--activation-offloading",
+              "--enable-activation-offloading", "--unfrozen-parameters", "--lisa-n-layers"})
+            if (values_.on(name))
+                draft_.flag(fmt::format("{}: not modelled, trained as without it",
+                                        values_.origin(name).setting));
+        for (const std::string_view name : {"--sample-packing", "--packing"})
+            if (values_.on(name))
+                draft_.assume(values_.origin(name),
+                              "each sequence as one document: how long the packed ones are no "
+                              "file says (training.packing does)");
     }
 
     void precision()
     {
         const std::string mixed = values_.text("--mixed-precision");
-        if (mixed == "bf16" || mixed == "fp16")
+        if (mixed == "fp8" || values_.on("--fp8")) {
+            take(mixed == "fp8" ? "--mixed-precision" : "--fp8", training_.precision,
+                 Precision::fp8, "training.precision");
+            if (values_.on("--fp8-enable-fsdp-float8-all-gather"))
+                take("--fp8-enable-fsdp-float8-all-gather", training_.formats.parameter_gather,
+                     true, "training.formats.parameter_gather");
+        } else if (mixed == "bf16" || mixed == "fp16")
             take("--mixed-precision", training_.precision,
                  mixed == "bf16" ? Precision::bf16 : Precision::fp16, "training.precision");
         else if (values_.on("--bf16"))
@@ -103,9 +152,7 @@ private:
         const bool compiled = values_.on("--torch-compile");
         const std::string_view option = values_.either("--fsdp", "--fsdp.sharding-strategy");
         const Argument* fsdp = arguments_.find(option);
-        std::string said = fsdp == nullptr ? std::string() : fsdp->text();
-        std::transform(said.begin(), said.end(), said.begin(),
-                       [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+        const std::string said = fsdp == nullptr ? std::string() : lower_case(fsdp->text());
         const auto says = [&](std::string_view word) {
             return said.find(word) != std::string::npos;
         };
@@ -142,9 +189,12 @@ private:
             for (const std::string_view name : names)
                 values_.take(name, field, place);
         };
-        size({"--tp-size", "--tensor-parallel-size", "--tp"}, strategy_.tp, "strategy.tp");
-        size({"--pp-size", "--pipeline-parallel-size", "--pp"}, strategy_.pp, "strategy.pp");
-        size({"--ep-size", "--expert-parallel-size"}, strategy_.ep, "strategy.ep");
+        size({"--tp-size", "--tensor-parallel-size", "--tensor-model-parallel-size", "--tp"},
+             strategy_.tp, "strategy.tp");
+        size({"--pp-size", "--pipeline-parallel-size", "--pipeline-model-parallel-size", "--pp"},
+             strategy_.pp, "strategy.pp");
+        size({"--ep-size", "--expert-parallel-size", "--expert-model-parallel-size"}, strategy_.ep,
+             "strategy.ep");
         size({"--sp-size", "--sequence-parallel-size", "--sequence-parallel-degree",
               "--context-parallel-size"},
              strategy_.cp, "strategy.cp");
@@ -167,7 +217,7 @@ private:
         if (!shards || *shards < 1 || *shards > most || copies.value_or(1) < 1 ||
             copies.value_or(1) > most)
             return;
-        draft_.size.replicas = *shards * copies.value_or(1);
+        draft_.size.replicas = *shards * copies.value_or(1) * strategy_.ep; // experts' beside them
         if (copies.value_or(1) > 1 && *shards > 1)
             take("--dp-shard-size", strategy_.shard_group, *shards * strategy_.cp,
                  "strategy.shard_group");
@@ -189,8 +239,12 @@ private:
              {"--attn-implementation", "--attention-implementation", "--flash-attn"})
         {
             const std::string said = values_.text(name);
-            if (said.starts_with("flash_attention") || said.starts_with("fa"))
+            if (said.find("flash") != std::string::npos || said.starts_with("fa")) {
                 take(name, kernel, AttentionKernel::flash2, place);
+                if (said.find('3') != std::string::npos)
+                    draft_.assume(values_.origin(name), "as FlashAttention 2");
+            } else if (said == "flex_attention")
+                take(name, kernel, AttentionKernel::triton, place);
             else if (said == "sdpa" || said == "auto")
                 take(name, kernel, AttentionKernel::sdpa, place);
             else if (said == "eager" || said == "disabled")
@@ -255,8 +309,9 @@ private:
     void batches()
     {
         BatchSizes sizes;
-        sizes.all_name =
-            std::string(values_.either("--global-batch-size", "--global-train-batch-size"));
+        sizes.all_name = "--global-batch-size";
+        for (const std::string_view name : {"--global-train-batch-size", "--effective-batch-size"})
+            sizes.all_name = std::string(values_.either(sizes.all_name, name));
         sizes.micro_name = "--per-device-train-batch-size";
         sizes.accumulation_name = "--gradient-accumulation-steps";
         for (const std::string_view name : {"--accumulation-steps", "--grad-acc"})
@@ -285,6 +340,8 @@ private:
     {
         const std::string_view option = values_.either("--optim", "--optimizer");
         const std::string name = values_.text(option);
+        if (values_.on("--use-muon"))
+            return take("--use-muon", training_.optimizer, Optimizer::muon, "training.optimizer");
         if (name.empty())
             return;
         const auto nearest = nearest_optimizer(name);
@@ -323,52 +380,6 @@ private:
 void read_trainer_arguments(Arguments& arguments, JobContext& context, TrainerFor framework)
 {
     TrainerReader(arguments, context, framework).read();
-}
-
-std::string write_torchrun(const ExportedJob& exported)
-{
-    const Training& training = exported.job.training;
-    const Strategy& strategy = exported.job.strategy;
-    std::string out = "#!/bin/bash\n";
-    for (const auto& [name, value] : exported.scenario.environment)
-        out += fmt::format("export {}={}\n", name, shell_word(value));
-    out += fmt::format("torchrun --nnodes {} --nproc-per-node {} train.py", exported.nodes,
-                       exported.gpus_per_node);
-    const auto add = [&](const std::string& argument) { out += " \\\n    " + argument; };
-    add(fmt::format("--per_device_train_batch_size {}", training.micro_batch));
-    add(fmt::format("--gradient_accumulation_steps {}", exported.job.micro_batches()));
-    add(fmt::format("--max_seq_length {}", training.sequence_length));
-    if (training.precision == Precision::bf16 || training.precision == Precision::fp16 ||
-        training.precision == Precision::tf32)
-        add(fmt::format("--{}", to_name(training.precision)));
-    if (strategy.zero == 3)
-        add(fmt::format("--fsdp \"{} auto_wrap{}\"",
-                        strategy.shard_group == exported.gpus_per_node ? "hybrid_shard"
-                        : *strategy.reshard_after_forward              ? "full_shard"
-                                                                       : "shard_grad_op",
-                        strategy.offload.parameters == OffloadTarget::cpu ? " offload" : ""));
-    else
-        add(fmt::format("--ddp_bucket_cap_mb {}", strategy.bucket_cap.value() >> 20));
-    if (strategy.ddp.find_unused_parameters)
-        add("--ddp_find_unused_parameters True");
-    if (training.recompute == Recompute::full)
-        add("--gradient_checkpointing");
-    for (const auto& [kernel, name] : attention_names)
-        if (exported.job.software.kernels.attention == kernel)
-            add(fmt::format("--attn_implementation {}", name));
-    add(training.optimizer == Optimizer::sgd         ? "--optim sgd"
-        : training.optimizer == Optimizer::adafactor ? "--optim adafactor"
-                                                     : "--optim adamw_torch");
-    if (training.lora) {
-        std::string modules;
-        for (const AdapterTarget target : training.lora->targets)
-            modules += fmt::format(" {}", to_name(target));
-        add(fmt::format("--lora_r {}", training.lora->rank));
-        add("--lora_target_modules" + modules);
-    }
-    if (exported.job.software.name == "torch-compile-fsdp")
-        add("--torch_compile");
-    return out + "\n";
 }
 
 } // namespace trainyard

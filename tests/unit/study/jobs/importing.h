@@ -36,6 +36,17 @@ inline ImportedJob imported(JobKind kind, const std::string& text, const JobImpo
     return *job;
 }
 
+// As a user imports it: nothing but the GPU.
+inline ImportedJob as_recognised(const std::string& text)
+{
+    JobImportOptions options = on_h100(1);
+    options.cluster = {};
+    options.cluster.gpu = "h100";
+    const std::optional<JobKind> kind = recognise_job(text);
+    REQUIRE(kind.has_value());
+    return imported(*kind, text, options);
+}
+
 // The first problem of a text that must be refused.
 inline Diagnostic refusal_of(JobKind kind, const std::string& text, const JobImportOptions& options)
 {

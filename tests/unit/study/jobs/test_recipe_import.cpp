@@ -5,21 +5,6 @@
 using namespace trainyard;
 using namespace trainyard::testing;
 
-namespace {
-
-// As a user imports it: nothing but the GPU.
-ImportedJob as_recognised(const std::string& text)
-{
-    JobImportOptions options = on_h100(1);
-    options.cluster = {};
-    options.cluster.gpu = "h100";
-    const std::optional<JobKind> kind = recognise_job(text);
-    REQUIRE(kind.has_value());
-    return imported(*kind, text, options);
-}
-
-} // namespace
-
 TEST_CASE("a recipe of LLaMA-Factory names model, batch and adapters")
 {
     const ImportedJob job = as_recognised(R"(model_name_or_path: meta-llama/Meta-Llama-3-8B-Instruct

@@ -84,6 +84,59 @@ def llama3_70b_long():
     CHECK(single.job.training.sequence_length == 8192);
 }
 
+TEST_CASE("classes that a configuration in Python calls say what they do")
+{
+    const std::string registry = R"py(from torchtitan.trainer import Trainer
+
+def sft_qwen3_8b() -> Trainer.Config:
+    model_spec = model_registry("8B", converters=[MXFP8LinearConverter.Config(compiled=True)])
+    return Trainer.Config(
+        model_spec=model_spec,
+        training=TrainingConfig(local_batch_size=1, seq_len=4096),
+        activation_checkpoint=FullAC.Config(),
+    )
+
+def qwen3_8b_by_op() -> Trainer.Config:
+    config = sft_qwen3_8b()
+    config.activation_checkpoint = SelectiveAC.Config()
+    config.model_spec = model_registry("8B", converters=[Float8LinearConverter.Config()])
+    config.parallelism = ParallelismConfig(tensor_parallel_degree=2)
+    config.compile = CompileConfig(enable=True, enable_async_tensor_parallel=True)
+    return config
+
+def qwen35_122b_a10b() -> Trainer.Config:
+    return Trainer.Config(
+        model_spec=model_registry("122B-A10B"),
+        training=TrainingConfig(local_batch_size=1, seq_len=4096),
+    )
+
+def qwen35_4b() -> Trainer.Config:
+    return Trainer.Config(
+        model_spec=model_registry("4B"),
+        training=TrainingConfig(local_batch_size=1, seq_len=4096),
+    )
+)py";
+    JobImportOptions options = on_h100(1);
+    const auto config = [&](const std::string& name) {
+        options.defined["config"] = name;
+        return imported(JobKind::torchtitan, registry, options);
+    };
+    const ImportedJob full = config("sft_qwen3_8b");
+    CHECK(full.job.model.name == "qwen3-8B");
+    CHECK(full.job.training.precision == Precision::mxfp8);
+    CHECK(full.job.training.recompute == Recompute::full);
+    CHECK_FALSE(full.job.training.recompute_layers.has_value());
+    const ImportedJob by_op = config("qwen3_8b_by_op");
+    CHECK(by_op.job.training.precision == Precision::fp8);
+    CHECK(by_op.job.training.recompute == Recompute::selective);
+    CHECK(by_op.job.strategy.overlap.tp == true);
+    // Another family, whose name goes on with a number: shipped, or not known.
+    CHECK(config("qwen35_122b_a10b").scenario.scenario.model.path == "qwen3.5-122b-a10b");
+    options.defined["config"] = "qwen35_4b";
+    CHECK(refusal_of(JobKind::torchtitan, registry, options)
+              .message.ends_with("qwen35_4b 4B is no model known here"));
+}
+
 TEST_CASE("Python that is cut, or names itself again and again, ends")
 {
     std::string doubling = "a = C(x=1)\n";
