@@ -9,6 +9,7 @@
 
 #include <QDockWidget>
 #include <QFileDialog>
+#include <QFileInfo>
 #include <QMenuBar>
 #include <QSlider>
 #include <QTimer>
@@ -26,6 +27,7 @@ private slots:
     void aFloatingViewLeavesTheWindowInSight();
     void nothingOpensUnderTheHand();
     void anExampleIsNeverOverwritten();
+    void filesToBeSavedHaveNames();
     void theThemeCanFollowTheDesktop();
     void memoryHasAWayBackToTheWholeStep();
 
@@ -125,6 +127,34 @@ void TestLayout::anExampleIsNeverOverwritten()
     window_->workspace().document().set("training.global_batch", "32");
     item(QStringLiteral("File"), QStringLiteral("Save scenario"))->trigger();
     QVERIFY(!window_->workspace().document().modified());
+}
+
+void TestLayout::filesToBeSavedHaveNames()
+{
+    const auto proposed = [&](const char* name) {
+        QString file;
+        QTimer::singleShot(0, [&] {
+            auto* const dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
+            file = dialog->selectedFiles().value(0);
+            dialog->reject();
+        });
+        item(QStringLiteral("File"), QLatin1String(name))->trigger();
+        return QFileInfo(file);
+    };
+    open(eight);
+    QCOMPARE(proposed("Save scenario as ...").fileName(), QString("llama3-8b-h100-8.json"));
+    QCOMPARE(proposed("Save session ...").fileName(), QString("llama3-8b-h100-8.trainyard.json"));
+    // One that no file has is named after its model.
+    Json json = window_->workspace().document().json();
+    json["model"] = "llama-2-7b";
+    window_->workspace().document().load(json, "");
+    QVERIFY(settled());
+    QCOMPARE(proposed("Save scenario as ...").fileName(), QString("llama-2-7b.json"));
+    QCOMPARE(proposed("Save session ...").fileName(), QString("llama-2-7b.trainyard.json"));
+    // A user's own stays where it is.
+    window_->workspace().document().save(path("mine.json"));
+    QCOMPARE(proposed("Save session ...").absoluteFilePath(),
+             folder_.filePath("mine.trainyard.json"));
 }
 
 void TestLayout::theThemeCanFollowTheDesktop()

@@ -1,14 +1,17 @@
 // The planner by keyboard and mouse: what is asked, answered and opened.
 
 #include "gui/tests/plan_fixture.h"
+#include "sim/base/field_values.h"
 #include "sim/base/files.h"
 #include "sim/base/units.h"
 
 #include <QComboBox>
+#include <QFileDialog>
 #include <QMenu>
 #include <QSignalSpy>
 #include <QTabWidget>
 #include <QTemporaryDir>
+#include <QTimer>
 #include <QToolButton>
 
 using namespace trainyard;
@@ -25,6 +28,8 @@ private slots:
     void aRowIsPinnedAndCompared();
     void theMenuOffersWhatCanBeDone();
     void rowsAreWrittenAsScenariosAndSettings();
+    void filesAreNamedAfterWhatTheyHold();
+    void theLegendTellsWhatIsBest();
     void priceAndTokensOfTheWindowStandInTheForm();
 };
 
@@ -164,6 +169,52 @@ void TestPlanPanel::rowsAreWrittenAsScenariosAndSettings()
     QSignalSpy told(panel_.get(), &PlanPanel::told);
     panel_->export_to(0, std::nullopt, folder.filePath("none/best.json").toStdString());
     QTRY_COMPARE_WITH_TIMEOUT(told.count(), 1, patience_ms);
+}
+
+void TestPlanPanel::filesAreNamedAfterWhatTheyHold()
+{
+    plan();
+    panel_->show_menu(0, panel_->mapToGlobal(QPoint(10, 10)));
+    auto* const menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
+    QVERIFY(menu != nullptr);
+    QStringList proposed;
+    for (QAction* const action : menu->actions())
+        if (action->text().startsWith(QStringLiteral("Export"))) {
+            QTimer::singleShot(0, [&] {
+                auto* const dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
+                proposed << QFileInfo(dialog->selectedFiles().value(0)).fileName();
+                dialog->reject();
+            });
+            action->trigger();
+        }
+    menu->close();
+    const QString name = QString::fromStdString(panel_->plan()->entries.front().scenario->name);
+    QVERIFY(!name.isEmpty() && !name.endsWith(QStringLiteral(".json")));
+    QCOMPARE(proposed.front(), name + ".json");
+    QVERIFY(proposed.contains(name + "-megatron"));
+    // One for each format, none twice.
+    QCOMPARE(proposed.size(), qsizetype(FieldValue<JobKind>::names().size() + 1));
+    QCOMPARE(proposed.removeDuplicates(), 0);
+}
+
+void TestPlanPanel::theLegendTellsWhatIsBest()
+{
+    auto& chart = panel_->findChild<PlanChart*>(QStringLiteral("plan-chart"))->chart();
+    QVERIFY(!chart.legend->visible()); // there is no plan yet
+    plan();
+    QVERIFY(chart.legend->visible());
+    QStringList names;
+    for (int i = 0; i < chart.legend->itemCount(); ++i)
+        names << qobject_cast<QCPPlottableLegendItem*>(chart.legend->item(i))->plottable()->name();
+    QCOMPARE(names.last(), QStringLiteral("best"));
+    QCOMPARE(names.removeDuplicates(), 0);
+    // A ring, as around the dot that it tells of.
+    const auto* const best = qobject_cast<QCPGraph*>(
+        qobject_cast<QCPPlottableLegendItem*>(chart.legend->item(int(names.size()) - 1))
+            ->plottable());
+    QCOMPARE(best->scatterStyle().shape(), QCPScatterStyle::ssCircle);
+    QCOMPARE(best->scatterStyle().brush().style(), Qt::NoBrush);
+    QVERIFY(best->data()->isEmpty());
 }
 
 void TestPlanPanel::priceAndTokensOfTheWindowStandInTheForm()

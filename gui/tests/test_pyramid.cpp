@@ -1,6 +1,5 @@
 #include "gui/tests/random_rows.h"
 #include "gui/timeline/pyramid.h"
-#include "gui/timeline/stacks.h"
 #include "tests/catch.h"
 
 #include <algorithm>
@@ -157,27 +156,6 @@ TEST_CASE("passes narrower than a pixel show what each of them takes, at every z
             CHECK(cell.busy() == static_cast<std::uint32_t>(cell.shares[0] + cell.shares[1]));
         }
     }
-}
-
-TEST_CASE("a cell is a stack of kinds, each as high as its share, what is idle above them")
-{
-    CellColours colours{};
-    colours[0] = 0xffff0000;
-    colours[1] = 0xff00ff00;
-    colours.back() = 0xff000000;
-    std::array<QRgb, 30> pixels{}; // three columns of ten
-    const std::array<Bucket, 3> cells{Bucket{{51, 102}}, Bucket{{255}, true}, Bucket{{0, 1}}};
-    paint_stacks(cells, colours, pixels.data(), 3, 10);
-    for (std::size_t row = 0; row < 10; ++row) {
-        CHECK(pixels[3 * row] == (row >= 8 ? colours[0] : row >= 4 ? colours[1] : colours.back()));
-        CHECK(pixels[3 * row + 1] == colours[0]);
-        // Hardly anything is seen all the same.
-        CHECK(qGreen(pixels[3 * row + 2]) == (row == 9 ? 76 : 0));
-    }
-    // Too low for stacks: the mean colour, a fifth red and two fifths green.
-    paint_stacks(cells, colours, pixels.data(), 3, 3);
-    CHECK(pixels[0] == qRgb(51, 102, 0));
-    CHECK(pixels[6] == pixels[0]);
 }
 
 TEST_CASE("a pyramid takes 32 bytes per slice at most, of a long row 16")

@@ -7,6 +7,8 @@
 #include "gui/widgets/panel.h"
 #include "gui/widgets/theme.h"
 
+#include <QToolBar>
+#include <QToolButton>
 #include <array>
 #include <cmath>
 
@@ -50,6 +52,7 @@ private slots:
     void inkCanBeReadOnEveryFill();
     void plainFillsStandOutInTheDark();
     void kindsAreToldApartByTheirColours();
+    void theArrowOfALongToolbarCanBeSeen();
 };
 
 void TestWidgets::aLongLineEndsInAnEllipsis()
@@ -105,6 +108,29 @@ void TestWidgets::kindsAreToldApartByTheirColours()
             QVERIFY2(grey || difference(a, b) > 24,
                      qPrintable(QStringLiteral("%1 %2").arg(one).arg(other)));
         }
+}
+
+void TestWidgets::theArrowOfALongToolbarCanBeSeen()
+{
+    for (const Theme theme : {Theme::light, Theme::dark}) {
+        apply_theme(*qApp, theme);
+        QToolBar bar;
+        for (int i = 0; i < 20; ++i)
+            bar.addAction(QStringLiteral("an action"));
+        bar.resize(200, 40);
+        bar.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&bar));
+        auto* const more = bar.findChild<QToolButton*>(QStringLiteral("qt_toolbar_ext_button"));
+        QVERIFY(more != nullptr && more->isVisible());
+        const QColor ground = bar.palette().color(QPalette::Button);
+        const QImage picture = more->icon().pixmap(32).toImage();
+        double most = 0;
+        for (int y = 0; y < picture.height(); ++y)
+            for (int x = 0; x < picture.width(); ++x)
+                if (picture.pixelColor(x, y).alpha() == 255)
+                    most = std::max(most, contrast(picture.pixelColor(x, y), ground));
+        QVERIFY2(most > 4.5, qPrintable(QString::number(most)));
+    }
 }
 
 TRAINYARD_WINDOW_TEST(TestWidgets, QApplication)

@@ -122,21 +122,19 @@ std::int64_t fixed(double place)
 // Of three buckets at most. Nothing in it hangs on what the buckets are: where slices are as short
 // as pixels, no branch could be foretold. A fixed-point bucket times `weight` is its part of a cell
 // in 65536ths of a 256th.
-Bucket cell_of(std::span<const Bucket> buckets, std::int64_t from, std::int64_t to,
+void fill_cell(Bucket& cell, std::span<const Bucket> buckets, std::int64_t from, std::int64_t to,
                std::int64_t weight)
 {
-    using Bytes16 = std::array<std::uint8_t, sizeof(Bucket)>;
-    if (to <= from)
-        return {};
+    if (to <= from) {
+        cell = {};
+        return;
+    }
     const std::int64_t first = from >> point;
     const std::int64_t last = (to - 1) >> point;
     const std::int64_t between = last - first == 2 ? 1 : 0;
-    const auto bytes = [&](std::int64_t at) {
-        return std::bit_cast<Bytes16>(buckets[static_cast<std::size_t>(at)]);
-    };
-    const Bytes16 a = bytes(first);
-    const Bytes16 b = bytes(first + between);
-    const Bytes16 c = bytes(last);
+    const Bucket* const a = &buckets[static_cast<std::size_t>(first)];
+    const Bucket* const b = a + between;
+    const Bucket* const c = &buckets[static_cast<std::size_t>(last)];
     // Their ends are rounded, so that parts of a full cell add up to 256.
     const auto end = [&](std::int64_t place) {
         return static_cast<std::uint16_t>(
@@ -146,14 +144,18 @@ Bucket cell_of(std::span<const Bucket> buckets, std::int64_t from, std::int64_t 
     const std::uint16_t until_b = end(std::min((first + 1 + between) << point, to));
     const auto of_b = static_cast<std::uint16_t>(until_b - of_a);
     const auto of_c = static_cast<std::uint16_t>(end(to) - until_b);
-    Bytes16 cell;
-    for (std::size_t k = 0; k < cell.size(); ++k) {
+    // All of a bucket's bytes at once; whether it is covered follows.
+    const auto bytes = [](const Bucket* bucket) {
+        return reinterpret_cast<const std::uint8_t*>(bucket);
+    };
+    std::array<std::uint8_t, sizeof(Bucket)> sums;
+    for (std::size_t k = 0; k < sums.size(); ++k) {
         // From a quarter on it counts, so that what is short is in one of the cells it is in.
-        const unsigned sum = a[k] * of_a + b[k] * of_b + c[k] * of_c + 192;
-        cell[k] = static_cast<std::uint8_t>(static_cast<std::uint16_t>(sum) >> 8);
+        const unsigned sum = bytes(a)[k] * of_a + bytes(b)[k] * of_b + bytes(c)[k] * of_c + 192;
+        sums[k] = static_cast<std::uint8_t>(static_cast<std::uint16_t>(sum) >> 8);
     }
-    cell.back() = a.back() & b.back() & c.back();
-    return std::bit_cast<Bucket>(cell);
+    cell = std::bit_cast<Bucket>(sums);
+    cell.covered = a->covered && b->covered && c->covered;
 }
 
 // Counts in buckets: cell i is [offset + i step, offset + (i + 1) step). A step is one bucket or
@@ -174,7 +176,7 @@ void fill_from_buckets(const RowPyramid& pyramid, std::size_t level, TimeRange r
     for (Bucket& cell : cells) {
         place += by;
         const std::int64_t to = std::clamp<std::int64_t>(place, 0, end);
-        cell = cell_of(buckets, from, to, weight);
+        fill_cell(cell, buckets, from, to, weight);
         from = to;
     }
 }

@@ -1,7 +1,9 @@
 #include "gui/timeline/stacks.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 namespace trainyard::gui {
 
@@ -11,143 +13,249 @@ constexpr std::uint32_t least_seen =
     76;                               // parts of full_bucket of a pixel, where hardly anything is
 constexpr std::uint32_t rounding = 5; // parts that a full cell may lack
 
-// Red, green and blue of colours, each times its parts of full_bucket.
-struct Mixture {
-    std::uint32_t red = 0;
-    std::uint32_t green = 0;
-    std::uint32_t blue = 0;
+// Blue, green and red, each times parts of full_bucket, in one number that is added and multiplied
+// as a whole; so are differences, as long as no sum is below zero or above what a field holds.
+using Mixture = std::uint64_t;
+constexpr int field = 16;                // bits
+constexpr Mixture half = 0x7f'007f'007f; // of full_bucket, for rounding
 
-    void add(QRgb colour, std::uint32_t parts)
-    {
-        red += parts * (colour >> 16 & 0xff);
-        green += parts * (colour >> 8 & 0xff);
-        blue += parts * (colour & 0xff);
-    }
-    QRgb colour() const
-    {
-        const auto mean = [](std::uint32_t sum) { return (sum + 127) * 257 >> 16; };
-        return 0xff000000U | mean(red) << 16 | mean(green) << 8 | mean(blue);
-    }
-};
+constexpr Mixture mixture_of(QRgb colour, int bits = field)
+{
+    return (colour & 0xff) | Mixture{colour >> 8 & 0xff} << bits |
+           Mixture{colour >> 16 & 0xff} << 2 * bits;
+}
 
+// So many columns are made at a time.
+constexpr std::size_t together = 4;
+using Mixtures = std::array<Mixture, together>;
+
+// Of mixtures of full_bucket parts, and half.
+inline void put(const Mixtures& mixtures, QRgb* pixels, std::size_t count)
+{
+    const auto sums = std::bit_cast<std::array<std::uint16_t, 4 * together>>(mixtures);
+    std::array<std::uint8_t, 4 * together> bytes;
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+        const auto times_257 = static_cast<std::uint16_t>(sums[i] + (sums[i] >> 8)); // over 256
+        bytes[i] = static_cast<std::uint8_t>(times_257 >> 8);
+    }
+    auto out = std::bit_cast<std::array<QRgb, together>>(bytes);
+    for (QRgb& pixel : out)
+        pixel |= 0xff000000U;
+    if (count == together)
+        std::memcpy(pixels, out.data(), sizeof out);
+    else
+        std::copy_n(out.begin(), count, pixels);
+}
+
+// A cell's shares; not whether it is covered.
+using Words = std::array<std::uint64_t, sizeof(Bucket) / 8>;
+static_assert(std::endian::native == std::endian::little);
+
+Words shares_of(const Bucket& cell)
+{
+    Words words = std::bit_cast<Words>(cell);
+    words[1] &= ~std::uint64_t{0} >> 8;
+    return words;
+}
+
+std::uint32_t busy_of(const Words& shares)
+{
+    constexpr std::uint64_t every_second = 0x00ff'00ff'00ff'00ff;
+    std::uint64_t sums = 0; // of four places in each 16 bits
+    for (const std::uint64_t word : shares)
+        sums += (word & every_second) + (word >> 8 & every_second);
+    return static_cast<std::uint32_t>(sums * 0x0001'0001'0001'0001 >> 48);
+}
+
+// Those that occur, the first of the legend first.
+template <class Visit>
+void for_each_kind(const Words& shares, const Visit& visit)
+{
+    for (std::size_t word = 0; word < shares.size(); ++word)
+        for (std::uint64_t left = shares[word]; left != 0;) {
+            const int at = std::countr_zero(left) & ~7;
+            const std::uint64_t share = left >> at & 0xff;
+            left ^= share << at;
+            visit(8 * word + static_cast<std::size_t>(at) / 8, static_cast<std::uint32_t>(share));
+        }
+}
+
+// Shares that add up to `from` as ones that add up to `to` at most.
+Words scaled(const Words& shares, std::uint32_t to, std::uint32_t from)
+{
+    Words out{};
+    for_each_kind(shares, [&](std::size_t kind, std::uint32_t share) {
+        out[kind / 8] |= std::uint64_t{share * to / from} << kind % 8 * 8;
+    });
+    return out;
+}
+
+// A column is the sum of what changes along it: where a kind's part ends the next colour takes the
+// place of its own, there in parts of a pixel and above as a whole. Where in a pixel that is, no
+// branch hangs on.
 class StackPainter {
 public:
     StackPainter(const CellColours& colours, std::ptrdiff_t stride, int rows)
-        : colours_(colours), stride_(stride), rows_(static_cast<std::uint32_t>(rows))
-    {}
-
-    void paint(const Bucket& cell, QRgb* lowest)
+        : stride_(stride),
+          rows_(static_cast<std::uint32_t>(rows)),
+          changes_(static_cast<std::size_t>(rows) + 2)
     {
-        at_ = lowest;
-        left_ = rows_ * full_bucket;
-        const std::uint32_t busy = cell.busy();
-        const bool hardly = busy * rows_ < least_seen; // what is there is seen
-        std::size_t last = time_kind_count;
-        // Kinds that occur, the first of the legend first.
-        Words words = std::bit_cast<Words>(cell);
-        words[1] &= ~std::uint64_t{0} >> 8; // not whether it is covered
-        for (std::size_t word = 0; word < words.size(); ++word)
-            while (words[word] != 0) {
-                const int at = std::countr_zero(words[word]) & ~7;
-                const std::uint32_t share = words[word] >> at & 0xff;
-                words[word] &= ~(std::uint64_t{0xff} << at);
-                last = 8 * word + static_cast<std::size_t>(at / 8);
-                stack(colours_[last], hardly ? share * least_seen / busy : share * rows_);
-            }
-        // What is full has no gap.
-        stack(colours_[busy + rounding > full_bucket ? last : time_kind_count], left_);
+        std::ranges::transform(colours, mixtures_.begin(),
+                               [](QRgb colour) { return mixture_of(colour); });
+        for (std::uint32_t share = 0; share < places_.size(); ++share)
+            places_[share] = place_of(share * rows_);
+        for (std::uint32_t parts = 0; parts < seen_.size(); ++parts)
+            seen_[parts] = place_of(parts);
+    }
+
+    void paint(std::span<const Bucket> cells, QRgb* lowest)
+    {
+        for (std::size_t i = 0; i < cells.size(); ++i)
+            add(shares_of(cells[i]), i);
+        Mixtures sums;
+        sums.fill(half);
+        for (std::uint32_t row = 0; row < rows_; ++row, lowest -= stride_) {
+            for (std::size_t i = 0; i < together; ++i)
+                sums[i] += changes_[row][i];
+            changes_[row] = {};
+            put(sums, lowest, cells.size());
+        }
+        changes_[rows_] = changes_[rows_ + 1] = {};
     }
 
 private:
-    using Words = std::array<std::uint64_t, sizeof(Bucket) / 8>;
-    static_assert(std::endian::native == std::endian::little);
+    // Where a colour begins: a pixel, and the parts of it above and below.
+    struct Place {
+        std::uint32_t row = 0;
+        std::uint16_t above = 0;
+        std::uint16_t below = 0;
+    };
 
-    void stack(QRgb colour, std::uint32_t parts)
+    Place place_of(std::uint32_t parts) const
     {
-        parts = std::min(parts, left_);
-        left_ -= parts;
-        if (open_ > 0) {
-            const std::uint32_t taken = std::min(parts, open_);
-            mixture_.add(colour, taken);
-            parts -= taken;
-            open_ -= taken;
-            if (open_ == 0)
-                put(mixture_.colour());
-        }
-        for (; parts >= full_bucket; parts -= full_bucket)
-            put(colour);
-        if (parts > 0) {
-            mixture_ = {};
-            mixture_.add(colour, parts);
-            open_ = full_bucket - parts;
-        }
+        const std::uint32_t at = std::min(parts, rows_ * full_bucket);
+        const auto below = static_cast<std::uint16_t>(at % full_bucket);
+        return {at / full_bucket, static_cast<std::uint16_t>(full_bucket - below), below};
     }
 
-    void put(QRgb colour)
+    void add(Words cell, std::size_t column)
     {
-        *at_ = colour;
-        at_ -= stride_;
+        const std::uint32_t busy = busy_of(cell);
+        const Place* places = places_.data();
+        if (busy * rows_ < least_seen) { // what is there is seen
+            cell = scaled(cell, least_seen, busy);
+            places = seen_.data();
+        }
+        std::uint32_t done = 0;
+        Mixture colour = 0;
+        const auto turn = [&](Mixture to) {
+            const Place place = places[done];
+            Mixture* const change = changes_[place.row].data() + column;
+            change[0] += (to - colour) * place.above;
+            change[together] += (to - colour) * place.below;
+            colour = to;
+        };
+        for_each_kind(cell, [&](std::size_t kind, std::uint32_t share) {
+            turn(mixtures_[kind]);
+            done += share;
+        });
+        // What is full has no gap.
+        if (busy + rounding <= full_bucket)
+            turn(mixtures_.back());
     }
 
-    const CellColours& colours_;
     std::ptrdiff_t stride_;
     std::uint32_t rows_;
-    QRgb* at_ = nullptr;
-    std::uint32_t left_ = 0; // parts of the column
-    std::uint32_t open_ = 0; // ... of the pixel that has begun
-    Mixture mixture_;
+    std::array<Mixture, time_kind_count + 1> mixtures_{};
+    std::array<Place, 2 * full_bucket> places_{}; // by the shares below; rounding adds to them
+    std::array<Place, least_seen + 1> seen_{};    // by parts of a pixel
+    std::vector<Mixtures> changes_;               // by pixel, the lowest first
 };
 
-// The mean colours of cells, without a branch that hangs on what they are.
+// The mean colours of cells.
 class MeanColours {
 public:
     explicit MeanColours(const CellColours& colours)
     {
-        for (std::size_t channel = 0; channel < off_.size(); ++channel) {
-            const auto level = [&](QRgb colour) {
-                return static_cast<std::int16_t>(colour >> 8 * channel & 0xff);
-            };
-            nothing_[channel] = level(colours.back());
-            for (std::size_t k = 0; k < time_kind_count; ++k)
-                off_[channel][k] = static_cast<std::int16_t>(level(colours[k]) - nothing_[channel]);
+        const Mixture nothing = mixture_of(colours.back());
+        for (std::size_t k = 0; k < time_kind_count; ++k) {
+            more_[k] = mixture_of(colours[k]) - nothing + one_busy;
+            wide_[k] = mixture_of(colours[k], wide);
         }
-        std::fill_n(each_.begin(), time_kind_count, std::int16_t{1});
+        nothing_ = colours.back();
+        idle_ = nothing * full_bucket + half + one_busy / 2;
     }
 
-    QRgb of(const Bucket& cell) const
+    // Without a branch that hangs on what they are, but for few.
+    void paint(std::span<const Bucket> cells, QRgb* pixels) const
     {
-        const auto bytes = std::bit_cast<std::array<std::uint8_t, sizeof(Bucket)>>(cell);
-        Parts parts;
-        for (std::size_t k = 0; k < parts.size(); ++k)
-            parts[k] = bytes[k];
-        const int busy = sum(parts, each_);
-        const bool hardly = busy > 0 && busy < static_cast<int>(least_seen);
-        QRgb out = 0xff000000U;
-        for (std::size_t channel = 0; channel < off_.size(); ++channel) {
-            int off = sum(parts, off_[channel]);
-            if (hardly)
-                off = off * static_cast<int>(least_seen) / busy;
-            const int mean = (off + nothing_[channel] * int{full_bucket} + 127) * 257 >> 16;
-            out |= static_cast<QRgb>(std::clamp(mean, 0, 255)) << 8 * channel;
-        }
-        return out;
+        Mixtures sums{};
+        for (std::size_t i = 0; i < cells.size(); ++i)
+            sums[i] = sum_of(cells[i]);
+        put(sums, pixels, cells.size());
+        for (std::size_t i = 0; i < cells.size(); ++i)
+            if (const auto busy = static_cast<int>(sums[i] / one_busy);
+                busy != 0 && (busy < least || busy > full))
+                pixels[i] = apart(shares_of(cells[i]), busy);
     }
 
 private:
-    using Parts = std::array<std::int16_t, sizeof(Bucket)>; // by kind; of `covered` nothing counts
+    static constexpr int least = least_seen;
+    static constexpr int full = full_bucket;
+    // Above the channels, which take from it or add to it where a cell is more than full.
+    static constexpr Mixture one_busy = Mixture{128} << 3 * field;
+    static constexpr int wide = 21; // bits of a field for more than a full cell
 
-    static int sum(const Parts& a, const Parts& b)
+    Mixture sum_of(const Bucket& cell) const
     {
-        int out = 0;
-        for (std::size_t k = 0; k < a.size(); ++k)
-            out += a[k] * b[k];
+        return [&]<std::size_t... k>(std::index_sequence<k...>)
+        { // a loop would count
+            return (idle_ + ... + (cell.shares[k] * more_[k]));
+        }
+        (std::make_index_sequence<time_kind_count>());
+    }
+
+    // Of a cell in which hardly anything is, or to which rounding added.
+    QRgb apart(const Words& cell, int busy) const
+    {
+        Mixture sum = 0;
+        for_each_kind(cell, [&](std::size_t k, std::uint32_t share) { sum += share * wide_[k]; });
+        QRgb out = 0xff000000U;
+        for (int channel = 0; channel < 3; ++channel) {
+            const int nothing = static_cast<int>(nothing_ >> 8 * channel & 0xff);
+            int off = static_cast<int>(sum >> wide * channel & 0xfffff) - busy * nothing;
+            if (busy < least)
+                off = off * least / busy;
+            const int level = (off + nothing * full + full / 2) * 257 >> 16;
+            out |= static_cast<QRgb>(std::clamp(level, 0, 255)) << 8 * channel;
+        }
         return out;
     }
 
-    std::array<Parts, 3> off_{}; // blue, green and red from what is nothing's
-    std::array<std::int16_t, 3> nothing_{};
-    Parts each_{};
+    std::array<Mixture, time_kind_count> more_{}; // than nothing
+    std::array<Mixture, time_kind_count> wide_{}; // colours
+    Mixture idle_ = 0;                            // a cell of nothing
+    QRgb nothing_ = 0;
 };
+
+// Columns of `rows` pixels; those of cells like the one before them are its copies.
+template <class Painter>
+void paint_columns(std::span<const Bucket> cells, Painter&& painter, QRgb* uppermost,
+                   std::ptrdiff_t stride, int rows)
+{
+    QRgb* const lowest = uppermost + (rows - 1) * stride;
+    for (std::size_t i = 0; i < cells.size(); i += together) {
+        const auto now = cells.subspan(i, std::min(together, cells.size() - i));
+        const auto same = [&](const Bucket& cell) {
+            return shares_of(cell) == shares_of(*(&cell - 1));
+        };
+        if (i > 0 && std::ranges::all_of(now, same))
+            for (QRgb* at = uppermost + i; at <= lowest + i; at += stride)
+                std::fill_n(at, now.size(), at[-1]);
+        else
+            painter.paint(now, lowest + i);
+    }
+}
 
 } // namespace
 
@@ -163,24 +271,13 @@ CellColours cell_colours(const TimelineColours& colours, double faded)
 void paint_stacks(std::span<const Bucket> cells, const CellColours& colours, QRgb* uppermost,
                   std::ptrdiff_t stride, int rows)
 {
-    if (rows <= 0)
-        return;
-    if (rows < least_stack) {
-        const MeanColours means(colours);
-        for (std::size_t i = 0; i < cells.size(); ++i)
-            uppermost[i] = means.of(cells[i]);
+    if (rows >= least_stack)
+        paint_columns(cells, StackPainter(colours, stride, rows), uppermost, stride, rows);
+    else if (rows > 0) {
+        paint_columns(cells, MeanColours(colours), uppermost, stride, 1);
         for (int row = 1; row < rows; ++row)
             std::memcpy(uppermost + row * stride, uppermost, cells.size() * sizeof(QRgb));
-        return;
     }
-    QRgb* const lowest = uppermost + (rows - 1) * stride;
-    StackPainter painter(colours, stride, rows);
-    for (std::size_t i = 0; i < cells.size(); ++i)
-        if (i == 0 || cells[i].shares != cells[i - 1].shares)
-            painter.paint(cells[i], lowest + i);
-        else
-            for (QRgb* at = uppermost + i; at <= lowest + i; at += stride)
-                *at = at[-1];
 }
 
 } // namespace trainyard::gui
