@@ -3,6 +3,7 @@
 #include "sim/strategy/lower/layer_blocks.h"
 
 #include <algorithm>
+#include <map>
 
 namespace trainyard {
 
@@ -18,43 +19,85 @@ std::size_t stride(bool in_turns)
 
 ActivationOffload::ActivationOffload(StageWriter& writer, LayerCatalog& catalog,
                                      const StageContent& content)
-    : writer_(writer), catalog_(catalog), content_(content)
+    : writer_(writer), catalog_(catalog), content_(content), meanwhile_(content.layers.size(), 0)
 {
-    any_ = std::ranges::any_of(content.layers, [&](const PlacedLayer& placed) {
+    struct Chunk {
+        std::size_t layers = 0;
+        std::size_t offloaded = 0;
+    };
+    std::map<int, Chunk> chunks;
+    const auto is_offloaded = [&](const PlacedLayer& placed) {
         return !catalog_.offloaded(placed.kind).empty();
-    });
-    for (EventId& event : events_)
-        event = any_ ? writer.event() : writer.never();
+    };
+    for (const PlacedLayer& placed : content.layers) {
+        Chunk& chunk = chunks[placed.chunk];
+        const LayerKind& kind = content.work.kinds[placed.kind].layer.kind;
+        const bool block = kind.role == LayerKind::Role::dense || kind.role == LayerKind::Role::moe;
+        chunk.layers += block && kind.encoder < 0 ? 1 : 0;
+        chunk.offloaded += is_offloaded(placed) ? 1 : 0;
+    }
+    std::map<int, std::size_t> number; // by chunk: of the next offloaded layer
+    for (std::size_t layer = 0; layer < content.layers.size(); ++layer) {
+        const PlacedLayer& placed = content.layers[layer];
+        if (!is_offloaded(placed))
+            continue;
+        const Chunk& chunk = chunks[placed.chunk];
+        const std::size_t window = std::max<std::size_t>(1, chunk.layers / chunk.offloaded);
+        const std::size_t k = number[placed.chunk]++;
+        meanwhile_[layer] = (k + 1) * window - k;
+        most_ = std::max(most_, meanwhile_[layer]);
+    }
 }
 
 void ActivationOffload::before(std::size_t visit, bool in_turns)
 {
-    if (!any_)
+    if (most_ == 0)
         return;
-    while (!leaving_.empty() && leaving_.front().visit + 2 * stride(in_turns) <= visit)
+    const auto is_due = [&](const Copy& copy) {
+        return copy.visit + (layers_meanwhile(copy.visit) + 1) * stride(in_turns) <= visit;
+    };
+    while (!leaving_.empty() && is_due(leaving_.front()))
         free_oldest();
     const bool overlaps = writer_.job().strategy.offload.overlap;
-    for (const std::size_t next : {visit, visit + (overlaps ? stride(in_turns) : 0)})
-        if (next < content_.visits.size() && fetches(next) &&
+    const std::size_t last = visit + (overlaps ? most_ * stride(in_turns) : 0);
+    for (std::size_t next = visit; next <= last && next < content_.visits.size(); ++next)
+        if (fetches(next) && next <= visit + layers_meanwhile(next) * stride(in_turns) &&
             std::ranges::find(coming_, next, &Copy::visit) == coming_.end())
             fetch(next, in_turns);
     if (!fetches(visit))
         return;
     const auto came = std::ranges::find(coming_, visit, &Copy::visit);
-    writer_.wait({.name = "activations from host",
-                  .phase = Phase::backward,
-                  .waits = {came->done},
-                  .index = index(visit)});
+    wait_for(*came, "activations from host", Phase::backward, {});
     coming_.erase(came);
 }
 
 void ActivationOffload::after(std::size_t visit, bool in_turns)
 {
-    if (!any_ || !sends(visit))
+    if (most_ == 0 || !sends(visit))
         return;
     leaving_.push_back({visit, copied(visit, in_turns, to_host_stream)});
     if (!writer_.job().strategy.offload.overlap)
         free_oldest();
+}
+
+EventId ActivationOffload::take_event()
+{
+    if (idle_events_.empty())
+        return writer_.event();
+    const EventId event = idle_events_.back();
+    idle_events_.pop_back();
+    return event;
+}
+
+void ActivationOffload::wait_for(const Copy& copy, const char* name, Phase phase,
+                                 TensorChanges memory)
+{
+    writer_.wait({.name = name,
+                  .phase = phase,
+                  .waits = {copy.done},
+                  .memory = std::move(memory),
+                  .index = index(copy.visit)});
+    idle_events_.push_back(copy.done);
 }
 
 std::span<const Tensor> ActivationOffload::tensors(std::size_t visit) const
@@ -88,11 +131,7 @@ void ActivationOffload::free_oldest()
     TensorChanges freed;
     for (const Tensor& tensor : tensors(copy.visit))
         freed.push_back(frees(tensor, Moment::start));
-    writer_.wait({.name = "activations to host",
-                  .phase = Phase::forward,
-                  .waits = {copy.done},
-                  .memory = std::move(freed),
-                  .index = index(copy.visit)});
+    wait_for(copy, "activations to host", Phase::forward, std::move(freed));
 }
 
 void ActivationOffload::fetch(std::size_t visit, bool in_turns)
@@ -110,7 +149,7 @@ void ActivationOffload::fetch(std::size_t visit, bool in_turns)
 EventId ActivationOffload::copied(std::size_t visit, bool in_turns, const char* stream)
 {
     const bool leaves = stream == to_host_stream;
-    const EventId done = events_[copies_++ % events_.size()];
+    const EventId done = take_event();
     std::int64_t bytes = 0;
     TensorChanges memory;
     for (const Tensor& tensor : tensors(visit)) {

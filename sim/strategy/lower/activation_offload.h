@@ -2,13 +2,14 @@
 
 // Activations that wait in the host's memory: their copies beside the passes of a stage.
 //
-// As the double buffer of Transformer Engine does it: behind an offloaded layer's forward pass what
-// it keeps goes to the host while the next layer runs; the one after that waits for the copy, and
-// the memory is free again. Backward brings a layer back while the one before it runs.
+// As Transformer Engine does it: behind an offloaded layer's forward pass what it keeps goes to the
+// host, and so many layers later compute waits for the copy and the memory is free again. Where all
+// layers of a chunk are offloaded that is the next but one (a double buffer); where every w-th
+// could be, copies of the first layers spread over all of them: number k from 0 is waited for
+// behind layer (k + 1) w. Backward brings layers back in the mirrored order.
 
 #include "sim/strategy/lower/data_parallel.h"
 
-#include <array>
 #include <deque>
 
 namespace trainyard {
@@ -28,9 +29,13 @@ private:
         std::size_t visit = 0;
         EventId done;
     };
-    // More than there are copies of one direction on their way.
-    using Events = std::array<EventId, 8>;
-
+    // Layers between an offloaded layer and the one that its copy may last to; 0: not offloaded.
+    std::size_t layers_meanwhile(std::size_t visit) const
+    {
+        return meanwhile_[content_.visits[visit].layer];
+    }
+    EventId take_event();
+    void wait_for(const Copy& copy, const char* name, Phase phase, TensorChanges memory);
     std::span<const Tensor> tensors(std::size_t visit) const;
     bool sends(std::size_t visit) const;
     bool fetches(std::size_t visit) const;
@@ -42,11 +47,11 @@ private:
     StageWriter& writer_;
     LayerCatalog& catalog_;
     const StageContent& content_;
-    bool any_ = false;
-    std::deque<Copy> leaving_; // their memory is not free yet
-    std::deque<Copy> coming_;  // their layers have not begun
-    Events events_;
-    std::size_t copies_ = 0;
+    std::vector<std::size_t> meanwhile_; // by layer of the stage
+    std::size_t most_ = 0;               // of those; 0: nothing is offloaded
+    std::deque<Copy> leaving_;           // their memory is not free yet
+    std::deque<Copy> coming_;            // their layers have not begun
+    std::vector<EventId> idle_events_;
 };
 
 } // namespace trainyard

@@ -1,6 +1,7 @@
 // What is copied between the device's memory and memory elsewhere, when, and what stays.
 
 #include "sim/strategy/memory.h"
+#include "sim/strategy/memory/kept_activations.h"
 #include "tests/catch.h"
 #include "tests/unit/strategy/plans.h"
 
