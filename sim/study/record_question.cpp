@@ -95,20 +95,16 @@ Problems fit_recompute(Session& session, RecordScenario& made)
             return memory.error();
         (may_fit(*memory) ? enough : too_few) = middle;
     }
-    // A policy that recomputes parts of all layers keeps about half of what it could free.
-    const int half = (enough + 1) / 2;
-    const Checked<MemoryEstimate> halved = memory_with(half);
-    if (!halved)
-        return halved.error();
-    const bool parts = made.recompute_parts && may_fit(*halved);
-    if (!parts)
-        if (const Checked<MemoryEstimate> whole = memory_with(enough); !whole)
-            return whole.error();
+    // A policy that recomputes parts of all layers does about half of the work again.
+    const int layers = made.recompute_parts ? (enough + 1) / 2 : enough;
+    if (const Checked<MemoryEstimate> chosen = memory_with(layers); !chosen)
+        return chosen.error();
     made.assumptions.push_back(
-        parts ? fmt::format("recompute not stated: about half of {} of {} layers, to fit", enough,
-                            made.layers_per_device)
-              : fmt::format("recompute not stated: {} of {} layers, to fit", enough,
-                            made.layers_per_device));
+        made.recompute_parts
+            ? fmt::format("recompute not stated: about half of {} of {} layers, to fit", enough,
+                          made.layers_per_device)
+            : fmt::format("recompute not stated: {} of {} layers, to fit", enough,
+                          made.layers_per_device));
     return {};
 }
 
