@@ -268,6 +268,8 @@ ArgumentList parallel_arguments(const Job& job)
         out.add("--num-distributed-optimizer-instances",
                 job.dp() * strategy.cp / *strategy.shard_group);
     out.add_if(strategy.offload.optimizer == OffloadTarget::cpu, "--optimizer-cpu-offload");
+    if (strategy.offload.activation_layers > 0)
+        out.add("--cpu-offloading-num-layers", strategy.offload.activation_layers);
     if (*strategy.overlap.dp && strategy.zero != 3) {
         out.add("--overlap-grad-reduce");
         out.add_if(strategy.zero == 1 && *strategy.sharding.overlap_param_gather,

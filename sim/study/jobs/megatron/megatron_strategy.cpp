@@ -287,6 +287,10 @@ private:
         if (values_.on("--optimizer-cpu-offload"))
             take("--optimizer-cpu-offload", strategy_.offload.optimizer, OffloadTarget::cpu,
                  "strategy.offload.optimizer");
+        if (const auto layers = values_.whole("--cpu-offloading-num-layers"); layers && *layers > 0)
+            take("--cpu-offloading-num-layers", strategy_.offload.activation_layers,
+                 static_cast<int>(std::min<std::int64_t>(*layers, 100'000)),
+                 "strategy.offload.activation_layers");
         if (values_.on("--torch-fsdp2-no-reshard-after-forward"))
             take("--torch-fsdp2-no-reshard-after-forward", strategy_.reshard_after_forward, false,
                  "strategy.reshard_after_forward");

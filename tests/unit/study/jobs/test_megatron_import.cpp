@@ -58,6 +58,8 @@ TEST_CASE("Megatron-LM's parallel sizes and batches give the strategy")
     CHECK(job.job.training.precision == Precision::bf16);
     CHECK(job.job.training.fp32_gradients == true); // bf16 reduces in fp32 unless told otherwise
     CHECK(job.scenario.scenario.environment.at("CUDA_DEVICE_MAX_CONNECTIONS") == "1");
+    const ImportedJob offloads = with_arguments("--cpu-offloading-num-layers 4");
+    CHECK(offloads.job.strategy.offload.activation_layers == 4);
 }
 
 TEST_CASE("every understood setting is told with its line")
