@@ -39,7 +39,8 @@ std::vector<ScenarioFile> read_all(const CompareOptions& options, Problems& prob
         problems.push_back({first, 0, "", "one scenario alone has nothing to be compared with",
                             "a second one, or --set FIELD=VALUE", Severity::error});
     read(first, unchanged);
-    read(first, options.changes);
+    if (!files.empty()) // else its problems would be told twice
+        read(first, options.changes);
     if (files.size() == 2)
         files.back().file =
             fmt::format("{} with {}", first, fmt::join(options.changes.changes, ", "));

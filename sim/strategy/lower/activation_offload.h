@@ -3,10 +3,10 @@
 // Activations that wait in the host's memory: their copies beside the passes of a stage.
 //
 // As Transformer Engine does it: behind an offloaded layer's forward pass what it keeps goes to the
-// host, and so many layers later compute waits for the copy and the memory is free again. Where all
-// layers of a chunk are offloaded that is the next but one (a double buffer); where every w-th
-// could be, copies of the first layers spread over all of them: number k from 0 is waited for
-// behind layer (k + 1) w. Backward brings layers back in the mirrored order.
+// host, and some layers later compute waits for the copy and the memory is free again. Of a chunk's
+// L layers the first N are offloaded; with w = L / N, rounded down, the copy of number k (from 0)
+// is waited for behind layer (k + 1) w: copies spread over all layers, and where all are offloaded
+// there are two buffers. Backward brings layers back in the mirrored order.
 
 #include "sim/strategy/lower/data_parallel.h"
 

@@ -1,5 +1,7 @@
 #include "sim/study/jobs/recipes/dialect.h"
 
+#include "sim/study/jobs/recipes/own_words.h"
+
 #include <algorithm>
 #include <array>
 
@@ -236,13 +238,14 @@ constexpr std::array dialects{
     RecipeDialect{"LLaMA-Factory", "model_class", "model", RecipeWords::trainer, trainer_keys,
                   core_unsaid},
     RecipeDialect{"Oumi", "model.model_name", "training", RecipeWords::trainer, oumi_keys,
-                  oumi_unsaid},
+                  oumi_unsaid, nullptr, deepspeed_of_oumi},
     RecipeDialect{"torchtune",
                   "model._component_",
                   "optimizer._component_",
                   RecipeWords::trainer,
                   torchtune_keys,
-                  {}},
+                  {},
+                  read_torchtune},
     RecipeDialect{"axolotl", "base_model", "", RecipeWords::trainer, trainer_keys, axolotl_unsaid},
     RecipeDialect{
         "Hugging Face's Trainer", "model_name_or_path", "", RecipeWords::trainer, trainer_keys, {}},

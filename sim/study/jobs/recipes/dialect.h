@@ -34,6 +34,9 @@ struct UnsaidArgument {
     std::string_view is = {};     // of this value
 };
 
+class Arguments;
+class JobDraft;
+
 struct RecipeDialect {
     std::string_view name;
     std::string_view mark;       // a setting that its recipes have: "modules.pre_trainer"
@@ -41,6 +44,10 @@ struct RecipeDialect {
     RecipeWords words = RecipeWords::megatron;
     std::span<const RecipeKey> keys; // what is not in it is called as it is: "seq_length"
     std::span<const UnsaidArgument> unsaid;
+    // What no table of keys can say, where there is such: more arguments from a recipe, and the
+    // configuration of DeepSpeed from the recipe's section of it (nothing where it is not used).
+    void (*own_words)(const Json& root, Arguments& arguments, JobDraft& draft) = nullptr;
+    std::optional<Json> (*deepspeed)(const Json& section) = nullptr;
 };
 
 // The first whose marks a tree has; null when it is no recipe known here.

@@ -4,7 +4,6 @@
 #include "sim/study/jobs/manifest.h"
 #include "sim/study/jobs/megatron/megatron.h"
 #include "sim/study/jobs/named_model.h"
-#include "sim/study/jobs/recipes/own_words.h"
 #include "sim/study/jobs/recipes/recipe_arguments.h"
 #include "sim/study/jobs/structured_text.h"
 #include "sim/study/jobs/torch/trainer_arguments.h"
@@ -222,8 +221,8 @@ bool read_with_deepspeed(const Json& part, const RecipeDialect& dialect, JobCont
     if (config == nullptr || !config->is_object())
         return false;
     std::optional<Json> settled = *config;
-    if (dialect.name == "Oumi")
-        settled = deepspeed_of_oumi(*config);
+    if (dialect.deepspeed != nullptr)
+        settled = dialect.deepspeed(*config);
     if (!settled)
         return false;
     Json rest = Json::object();
@@ -263,8 +262,8 @@ void read_tree(const Json& root, JobContext& context, const RecipeCompletion& co
     const bool nanotron = dialect->name == "nanotron";
     Arguments arguments = recipe_arguments(nanotron ? without(part, "model_config") : part,
                                            *dialect, root, context.options.defined);
-    if (dialect->name == "torchtune")
-        read_torchtune(root, arguments, draft);
+    if (dialect->own_words != nullptr)
+        dialect->own_words(root, arguments, draft);
     if (complete)
         complete(*dialect, arguments);
     tell_unsaid(*dialect, arguments, draft);
