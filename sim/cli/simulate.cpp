@@ -45,14 +45,12 @@ struct SimulateOptions {
     bool needs_records() const { return !trace.empty() || !html.empty() || !svg.empty(); }
 };
 
-// What makes a long simulation shorter: ranks fold unless links or the user keep them apart.
+// What makes a long simulation shorter: ranks fold unless steps or the user keep them apart.
 LongWork simulation_work(const Scenario& scenario)
 {
     const RunOptions& run = scenario.run;
-    if (has_link_windows(scenario.perturbations))
-        return {"simulating {} operations, each rank by itself since links change", ""};
-    if (run.fidelity && shares_links(*run.fidelity))
-        return {"simulating {} operations, each rank by itself since links are shared",
+    if (run.fidelity == Fidelity::chunk)
+        return {"simulating {} operations, each rank by itself since all collectives go step by step",
                 "--fidelity alpha-beta simulates one of each kind of rank"};
     if (!run.fold)
         return {"simulating {} operations, each rank by itself",

@@ -33,7 +33,9 @@ std::string why_not_tried(const Program& program, const Binding& binding, const 
         return "";
     if (const auto refused = engine::refused_outright(binding, control))
         return refused->reason;
-    return "too few ranks are simulated for the replay to pay";
+    const std::string_view links =
+        shares_links(control.fidelity) ? "transfers share links, and " : "";
+    return fmt::format("{}too few ranks are simulated for the replay to pay", links);
 }
 
 constexpr std::uint64_t bytes_per_op = 84;

@@ -75,6 +75,7 @@ private:
     void begin_part(std::uint32_t stream);
     void end_part(std::uint32_t stream);
     StepShape shape_of(const Transfer& transfer) const;
+    std::uint32_t copies(const Transfer& transfer) const;
     void handle_transfer(std::uint32_t transfer);
     void finish_stepped();
     void deliver(std::uint32_t transfer);

@@ -170,6 +170,14 @@ void Simulation::end_part(std::uint32_t index)
         finish(index);
 }
 
+// Transfers that evolve like it, itself among them.
+std::uint32_t Simulation::copies(const Transfer& transfer) const
+{
+    return table_.is_group(transfer.channel)
+               ? run_.binding.groups[transfer.channel].copies
+               : run_.lanes[run_.lane_of(transfer.sender)].multiplicity;
+}
+
 // Its latency is over, or all of it; or members have come to one that goes step by step.
 void Simulation::handle_transfer(std::uint32_t id)
 {
@@ -207,7 +215,8 @@ void Simulation::deliver(std::uint32_t id)
     Transfer& transfer = run_.transfers[id];
     if (transfer.state == TransferState::moving)
         rates_.end_transfer(id);
-    slowed_ += transfer.disturbed ? 1 : 0;
+    if (transfer.disturbed)
+        slowed_ += copies(transfer);
     if (!table_.is_group(transfer.channel)) {
         end_part(transfer.sender);
         if (transfer.receiver == nobody) {

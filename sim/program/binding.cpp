@@ -221,6 +221,8 @@ private:
         }
         require(std::ranges::is_sorted(binding_.link_windows, {}, &LinkWindow::begin),
                 [] { return "link windows: not by begin"; });
+        require(binding_.link_of.empty() || binding_.link_of.size() == binding_.links.size(),
+                [] { return "not every link has one that stands for it"; });
     }
 
     template <class What>

@@ -99,8 +99,10 @@ struct Group {
     GroupKind kind = GroupKind::world;
     std::vector<LaneId> members{}; // simulated ones; in a folded binding fewer than `ranks`
     std::uint32_t ranks = 1;       // of the communicator
+    std::uint32_t copies = 1;      // communicators that evolve identically
     std::uint32_t variant = 0;     // of its transfer costs: CostTable::transfers[variant]
-    // Links of each pattern; empty when no link can be shared, or for a pattern never asked for.
+    // Links of each pattern, the uses of all copies together; empty when no link can be shared, or
+    // for a pattern never asked for.
     std::vector<LinkUse> ring{};
     std::vector<LinkUse> tree{};
     std::vector<LinkUse> nvls{};
@@ -122,7 +124,8 @@ struct Group {
 struct Peer {
     LaneId lane{};
     std::uint32_t variant = 0;    // of the transfer costs; the same seen from both ends
-    std::vector<LinkUse> links{}; // of the path from this lane to the peer
+    // Of the path from this lane to the peer, and from all that the lane stands for to theirs.
+    std::vector<LinkUse> links{};
 
     bool operator==(const Peer&) const = default;
 };
@@ -186,6 +189,9 @@ struct Binding {
     std::vector<Group> groups{};
     std::vector<Lane> lanes{};
     std::vector<ByteRate> links{}; // capacities by LinkId; used by fidelities above alpha-beta
+    // By LinkId: the link that stands for it, which alone is used; empty where each does so for
+    // itself.
+    std::vector<LinkId> link_of{};
     std::vector<LinkWindow> link_windows{}; // by begin; of one link none overlaps another
     std::vector<Jitter> jitters{};          // by JitterId
     std::vector<LaneId> lane_of{};          // by rank: the lane that stands for it

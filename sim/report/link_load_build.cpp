@@ -25,16 +25,14 @@ public:
     {
         read_records();
         choose_stand_ins();
-        std::uint64_t flow = 0;
-        std::vector<bool> seen(out_.near_.groups.size());
+        const std::vector<std::uint32_t> flows = flow_numbers(out_.near_);
+        std::uint32_t next = 0;
         for (std::size_t rank = 0; rank < outcome_.binding->lane_of.size(); ++rank) {
             work_.check();
-            // Numbered as a binding without folds numbers them: rank by rank, slot by slot.
             for (const std::vector<std::uint32_t>& group_of : out_.near_.group_of)
-                if (const std::uint32_t group = group_of[rank]; group != no_group && !seen[group]) {
-                    seen[group] = true;
-                    add_group(group, flow++);
-                }
+                if (const std::uint32_t group = group_of[rank];
+                    group != no_group && flows[group] == next)
+                    add_group(group, next++);
             add_messages(make_id<RankId>(rank));
         }
         index_links();

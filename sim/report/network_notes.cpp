@@ -86,7 +86,7 @@ std::vector<std::string> unseen_sharing(const FidelityChoice& network)
                         "shares the links{}.",
                         asks_in_words(*network.shared),
                         network.reason == FidelityReason::too_many_ops
-                            ? ", rank by rank, and takes longer for so many operations"
+                            ? ", and takes longer for so many operations"
                             : "")};
 }
 

@@ -1,6 +1,6 @@
 #include "sim/strategy/bind/classes.h"
 #include "sim/strategy/bind/costs.h"
-#include "sim/strategy/bind/links.h"
+#include "sim/strategy/bind/folded_traffic.h"
 #include "sim/strategy/bind/loader_costs.h"
 #include "sim/strategy/bind/rank_conditions.h"
 #include "sim/strategy/plan.h"
@@ -9,6 +9,7 @@
 #include <cassert>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <tuple>
 
 namespace trainyard {
@@ -67,10 +68,13 @@ std::vector<std::uint32_t> colours(const Neighbourhood& neighbourhood,
 // Groups with lanes for members. Groups of the same classes are one.
 class LaneGroups {
 public:
-    LaneGroups(const Plan& plan, const Neighbourhood& neighbourhood, const RankClasses& classes)
+    // `traffic`: by class of groups where `classes` has such, else by group; none: no links.
+    LaneGroups(const Plan& plan, const Neighbourhood& neighbourhood, const RankClasses& classes,
+               RankTraffic* traffic)
         : plan_(plan),
           neighbourhood_(neighbourhood),
           classes_(classes),
+          traffic_(traffic),
           ids_(neighbourhood.groups.size())
     {}
 
@@ -81,52 +85,57 @@ public:
             return GroupId::none();
         GroupId& id = ids_[index];
         if (!id.valid())
-            id = add(neighbourhood_.groups[index]);
+            id = add(index);
         return id;
     }
     std::vector<Group> take() && { return std::move(groups_); }
-    // The group of ranks behind each group of lanes.
-    const std::vector<const RankGroup*>& sources() const { return sources_; }
 
 private:
-    GroupId add(const RankGroup& source)
+    GroupId add(std::uint32_t index)
+    {
+        const RankGroup& source = neighbourhood_.groups[index];
+        const LaneId first{classes_.class_of[source.members.front().value]};
+        const auto found = known_.find({source.slot, first});
+        if (found != known_.end())
+            return found->second;
+        Group group;
+        if (traffic_ != nullptr)
+            group = std::move(
+                traffic_
+                    ->groups[classes_.group_class.empty() ? index : classes_.group_class[index]]);
+        if (group.members.empty())
+            group.members = lanes_of(source);
+        const auto id = make_id<GroupId>(groups_.size());
+        std::size_t ranks = 0;
+        for (const LaneId lane : group.members) {
+            known_.emplace(std::pair(source.slot, lane), id);
+            ranks += classes_.size[lane.value];
+        }
+        group.kind = plan_.program.groups[source.slot].kind;
+        group.ranks = static_cast<std::uint32_t>(source.members.size());
+        group.copies = static_cast<std::uint32_t>(ranks / source.members.size());
+        group.variant = source.shape;
+        groups_.push_back(std::move(group));
+        return id;
+    }
+
+    std::vector<LaneId> lanes_of(const RankGroup& source) const
     {
         std::vector<LaneId> lanes;
         for (const RankId member : source.members)
             lanes.push_back(LaneId{classes_.class_of[member.value]});
         std::ranges::sort(lanes);
         lanes.erase(std::unique(lanes.begin(), lanes.end()), lanes.end());
-        const auto found = known_.find({source.slot, lanes.front()});
-        if (found != known_.end())
-            return found->second;
-        const auto id = make_id<GroupId>(groups_.size());
-        for (const LaneId lane : lanes)
-            known_.emplace(std::pair(source.slot, lane), id);
-        groups_.push_back({.kind = plan_.program.groups[source.slot].kind,
-                           .members = std::move(lanes),
-                           .ranks = static_cast<std::uint32_t>(source.members.size()),
-                           .variant = source.shape,
-                           .ring = {},
-                           .tree = {},
-                           .nvls = {},
-                           .all_to_all = {},
-                           .neighbours = {},
-                           .ring_hops = {},
-                           .neighbour_hops = {},
-                           .pairs = {},
-                           .tree_edges = {},
-                           .tree_ways = {}});
-        sources_.push_back(&source);
-        return id;
+        return lanes;
     }
 
     const Plan& plan_;
     const Neighbourhood& neighbourhood_;
     const RankClasses& classes_;
+    RankTraffic* traffic_;
     std::vector<GroupId> ids_;                                // by group of ranks
     std::map<std::pair<std::size_t, LaneId>, GroupId> known_; // a lane has one group per slot
     std::vector<Group> groups_;
-    std::vector<const RankGroup*> sources_;
 };
 
 std::vector<Peer> lane_peers(const Neighbourhood& neighbourhood, const RankClasses& classes,
@@ -136,9 +145,7 @@ std::vector<Peer> lane_peers(const Neighbourhood& neighbourhood, const RankClass
     if (neighbourhood.peers.empty())
         return peers;
     for (const RankPeer& peer : neighbourhood.peers[rank.value])
-        peers.push_back({.lane = LaneId{classes.class_of[peer.rank.value]},
-                         .variant = peer.shape,
-                         .links = {}});
+        peers.push_back({LaneId{classes.class_of[peer.rank.value]}, peer.shape, {}});
     return peers;
 }
 
@@ -149,6 +156,28 @@ void share_interpreter(CostTable& costs, int threads)
 {
     for (const Phase phase : {Phase::forward, Phase::recompute})
         costs.host_per_kernel[static_cast<std::size_t>(phase)] *= threads;
+}
+
+// The classes of ranks, and `traffic` folded with them.
+RankClasses fold(const Neighbourhood& neighbourhood, const std::vector<std::uint32_t>& colour,
+                 std::optional<RankTraffic>& traffic)
+{
+    RankClasses classes = alike_ranks(neighbourhood, colour, traffic ? &*traffic : nullptr);
+    if (!traffic)
+        return classes;
+    std::optional<RankTraffic> folded = folded_traffic(*traffic, neighbourhood, classes);
+    if (!folded)
+        return separate_ranks(colour.size());
+    traffic = std::move(folded);
+    return classes;
+}
+
+// Device 0 of a single process serves the others one after the other: no two are alike. Of
+// collectives that all go step by step only rings go round the same classes.
+bool can_fold(const Job& job, const BindOptions& options)
+{
+    return options.folding == Folding::replicas && !is_single_process(job) &&
+           options.links != LinkDetail::steps;
 }
 
 } // namespace
@@ -163,20 +192,22 @@ Binding bind(const Plan& plan, const Job& job, const Topology& topology, const C
                       with_links ? FabricLimit::links : FabricLimit::costs, options.pair_ratio);
     const auto world = static_cast<std::size_t>(job.world());
     const auto scales = scales_of(plan.program, job, speeds(world, options.conditions));
-    // Device 0 serves the devices of its process one after the other: no two are alike.
-    const bool fold =
-        options.folding == Folding::replicas && !with_links && !is_single_process(job);
     BoundConditions conditions = bind_conditions(options.conditions, world);
-    const RankClasses classes =
-        fold ? alike_ranks(near, colours(near, scales, condition_colours(conditions)))
-             : separate_ranks(world);
 
     Binding out;
     out.costs = bind_costs(plan, near, cost, job);
+    std::optional<RankTraffic> traffic;
+    if (with_links)
+        traffic = rank_traffic(plan.program, near, out.costs, options.conditions, topology,
+                               options.links);
+    const RankClasses classes =
+        can_fold(job, options)
+            ? fold(near, colours(near, scales, condition_colours(conditions)), traffic)
+            : separate_ranks(world);
     if (is_single_process(job))
         share_interpreter(out.costs, job.dp());
     bind_loader(out.costs, plan, job, topology, cost);
-    LaneGroups groups(plan, near, classes);
+    LaneGroups groups(plan, near, classes, traffic ? &*traffic : nullptr);
     out.lanes.reserve(classes.count());
     for (std::size_t c = 0; c < classes.count(); ++c) {
         const RankId rank = classes.first[c];
@@ -187,18 +218,20 @@ Binding bind(const Plan& plan, const Job& job, const Topology& topology, const C
         for (std::size_t slot = 0; slot < plan.program.groups.size(); ++slot)
             lane.groups.push_back(groups.of(slot, rank));
         lane.peers = lane_peers(near, classes, rank);
+        for (std::size_t slot = 0; traffic && slot < lane.peers.size(); ++slot)
+            lane.peers[slot].links = std::move(traffic->messages[c][slot]);
         lane.scales = scales[rank.value];
         apply(conditions, lane);
         out.lanes.push_back(std::move(lane));
     }
-    const std::vector<const RankGroup*> sources = groups.sources();
     out.groups = std::move(groups).take();
     out.jitters = std::move(conditions.jitters);
     for (const std::uint32_t lane : classes.class_of)
         out.lane_of.push_back(LaneId{lane});
-    if (with_links) {
-        bind_links(out, sources, near.shapes, {topology, options.links});
-        bind_link_windows(out, options.conditions, topology);
+    if (traffic) {
+        out.links = std::move(traffic->capacities);
+        out.link_windows = std::move(traffic->windows);
+        out.link_of = classes.link_of;
     }
     return out;
 }

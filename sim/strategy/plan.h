@@ -78,8 +78,8 @@ enum class LinkDetail : std::uint8_t {
 
 enum class Folding : std::uint8_t {
     none,    // one lane per rank
-    replicas // one lane per class of ranks that evolve identically: exact (bind/classes.h); without
-             // links only
+    replicas // one lane per class of ranks that evolve identically: exact (bind/classes.h); not where
+             // all collectives go step by step
 };
 
 struct BindOptions {

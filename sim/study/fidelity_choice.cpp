@@ -14,16 +14,56 @@ namespace trainyard {
 namespace {
 
 // The engine shares the links of some 3 million ops per second (64 to 256 ranks on oversubscribed
-// spines, one core of an AMD EPYC): about a second.
+// spines, one core of an AMD EPYC): about a second. To see which of a rank's links are alike
+// another's takes as long as 80 ops.
 constexpr double quick_ops = 4e6;
+constexpr double ops_to_fold = 80;
 
+double ops_of_roles(const Scenario& scenario, const Program& program,
+                    const std::vector<double>& lanes)
+{
+    double ops = 0;
+    for (std::size_t r = 0; r < program.roles.size(); ++r)
+        ops += lanes[r] * static_cast<double>(op_count(program, program.roles[r]));
+    return ops * steps_of(scenario);
+}
+
+// One lane per rank.
 double ops_rank_by_rank(const Scenario& scenario, const Parts& parts)
 {
     const Program& program = parts.plan->program;
-    double ops = 0;
-    for (const Role& role : program.roles)
-        ops += static_cast<double>(op_count(program, role));
-    return ops / static_cast<double>(program.roles.size()) * parts.job.world() * steps_of(scenario);
+    return ops_of_roles(
+        scenario, program,
+        std::vector<double>(program.roles.size(),
+                            parts.job.world() / static_cast<double>(program.roles.size())));
+}
+
+// With links shared by those ranks alone that no other stands for.
+double ops_folded(const Scenario& scenario, const Parts& parts)
+{
+    Scenario shared = scenario;
+    shared.run.fidelity = Fidelity::bundle;
+    shared.run.fold = true;
+    const Binding binding = bind(*parts.plan, parts.job, *parts.topology, *parts.cost,
+                                 bind_options(shared, parts, SimTime(0)));
+    std::vector<double> lanes(parts.plan->program.roles.size());
+    for (const Lane& lane : binding.lanes)
+        ++lanes[lane.role.value];
+    return ops_of_roles(scenario, parts.plan->program, lanes);
+}
+
+// Where nothing is shared, as if each role of a job without perturbations took one lane: that is
+// nearly always so, and to know takes longer than to simulate the job without links.
+bool is_quick(const Scenario& scenario, const Parts& parts, bool shared)
+{
+    if (ops_rank_by_rank(scenario, parts) <= quick_ops)
+        return true;
+    const Program& program = parts.plan->program;
+    const double left = quick_ops - ops_to_fold * parts.job.world();
+    const std::vector<double> once(program.roles.size(), 1.0);
+    if (ops_of_roles(scenario, program, once) > left)
+        return false;
+    return shared ? ops_folded(scenario, parts) <= left : scenario.perturbations.empty();
 }
 
 } // namespace
@@ -41,19 +81,22 @@ std::vector<EnumName<FidelityReason>> enum_names<FidelityReason>()
 FidelityChoice choose_fidelity(const Scenario& scenario, const Parts& parts)
 {
     const std::optional<Fidelity> given = scenario.run.fidelity;
-    FidelityChoice choice{given.value_or(Fidelity::alpha_beta), FidelityReason::given,
-                          ops_rank_by_rank(scenario, parts) <= quick_ops};
-    if (shares_links(choice.fidelity))
+    FidelityChoice choice{given.value_or(Fidelity::alpha_beta), FidelityReason::given};
+    if (shares_links(choice.fidelity)) {
+        choice.quick = is_quick(scenario, parts, false);
         return choice;
+    }
     if (has_link_windows(scenario.perturbations)) {
         choice.fidelity = Fidelity::bundle;
         choice.reason = FidelityReason::links_change;
+        choice.quick = is_quick(scenario, parts, false);
         return choice;
     }
     choice.shared = fabric_demand(*parts.plan, parts.job, *parts.sound, *parts.cost);
     choice.pair_ratio = std::max(1.0, choice.shared ? choice.shared->pair_share : 1.0);
     if (choice.shared && !(choice.shared->share > 1.0))
         choice.shared.reset();
+    choice.quick = is_quick(scenario, parts, !given && choice.shared);
     if (given)
         return choice;
     choice.reason = !choice.shared ? FidelityReason::nothing_shared

@@ -16,7 +16,7 @@ enum class FidelityReason : std::uint8_t {
     given,
     links_change,   // within the run, which is felt where transfers use links
     nothing_shared, // between switches
-    links_shared,   // and the job is quick to simulate rank by rank
+    links_shared,   // and the job is quick to simulate with them
     too_many_ops    // to do that, though links are shared
 };
 
@@ -26,7 +26,7 @@ std::vector<EnumName<FidelityReason>> enum_names<FidelityReason>();
 struct FidelityChoice {
     Fidelity fidelity = Fidelity::alpha_beta;
     FidelityReason reason = FidelityReason::given;
-    bool quick = false; // the job is quick to simulate rank by rank
+    bool quick = false; // the job is quick to simulate with shared links
     // Of more than a trunk carries.
     std::optional<FabricDemand> shared = {};
     // For BindOptions.
@@ -36,7 +36,7 @@ struct FidelityChoice {
 };
 
 // `bundle` where different kinds of transfers together ask more of the links between switches than
-// these carry and the job has few enough ops, else `alpha-beta`. Links nearer to the devices do not
+// these carry and the job is quick to simulate with them, else `alpha-beta`. Links nearer to the devices do not
 // count: what transfers lose there is part of the constants, which were fitted in `alpha-beta`.
 FidelityChoice choose_fidelity(const Scenario& scenario, const Parts& parts);
 

@@ -40,8 +40,8 @@ LinkDetail link_detail(Fidelity fidelity)
 
 Folding folding_of(const Scenario& scenario)
 {
-    return scenario.run.fold && !shares_links(fidelity_of(scenario)) ? Folding::replicas
-                                                                     : Folding::none;
+    return scenario.run.fold && fidelity_of(scenario) != Fidelity::chunk ? Folding::replicas
+                                                                         : Folding::none;
 }
 
 int steps_of(const Scenario& scenario)

@@ -60,9 +60,15 @@ std::shared_ptr<const Binding> find_binding(Memo<Binding>& memo, std::uint64_t k
     });
 }
 
-// The engine counts what a trunk's carrier carries; each of the trunk's links carries its part.
-void spread_totals(std::vector<LinkTotals>& totals, const Topology& topology)
+// The engine counts what is on links that stand for others alike, and on the carriers of trunks,
+// each of whose links carries its part.
+void spread_totals(std::vector<LinkTotals>& totals, const Binding& binding,
+                   const Topology& topology)
 {
+    for (std::size_t i = 0; i < binding.link_of.size(); ++i) {
+        const LinkTotals& of = totals[binding.link_of[i].value];
+        totals[i] = {make_id<LinkId>(i), of.bytes, of.busiest_share};
+    }
     const Trunks trunks(topology);
     if (!trunks.any())
         return;
@@ -86,7 +92,7 @@ Checked<std::shared_ptr<const Run>> find_run(Memo<Run>& memo, std::uint64_t key,
         Checked<Run> made = run(parts.plan->program, binding, control);
         if (made) {
             if (!made->result.links.empty())
-                spread_totals(made->result.links, *parts.topology);
+                spread_totals(made->result.links, binding, *parts.topology);
             return std::move(*made);
         }
         problems = std::move(made.error());

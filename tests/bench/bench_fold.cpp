@@ -4,6 +4,7 @@
 #include "sim/report/summary.h"
 #include "sim/strategy/bind/classes.h"
 #include "sim/strategy/bind/costs.h"
+#include "sim/study/run_setup.h"
 #include "sim/study/session.h"
 #include "sim/study/stages.h"
 
@@ -18,13 +19,14 @@ namespace {
 
 // The scenario of 16,384 ranks with `ranks` of them instead: more replicas on more of the same
 // nodes, the same work for each. Three layers of usual switches, of 64 ports, end at 65,536 GPUs.
-ScenarioFile scenario_of(std::int64_t ranks)
+ScenarioFile scenario_of(std::int64_t ranks, int oversubscription = 1)
 {
     const std::string cluster = fmt::format(
         R"({{"format": "trainyard.topology/1", "generator": "cluster", "nodes": {},
              "node": "dgx-h100",
-             "fabric": {{"kind": "rail", "network": {{"preset": "ib_ndr", "switch_ports": 128}}}}}})",
-        ranks / 8);
+             "fabric": {{"kind": "rail", "oversubscription": {},
+                         "network": {{"preset": "ib_ndr", "switch_ports": 128}}}}}})",
+        ranks / 8, oversubscription);
     const std::array<Override, 3> changes{
         Override{"strategy.dp", std::to_string(ranks / 128)},
         {"training.global_batch", std::to_string(16 * ranks / 128)},
@@ -133,6 +135,26 @@ void engine_in_order(benchmark::State& state)
         benchmark::DoNotOptimize(run_event(ready.parts.plan->program, bound, {}));
 }
 
+// Binding and running where transfers share links; the fabric is a quarter of what its nodes send.
+void sharing(benchmark::State& state, Fidelity fidelity)
+{
+    ScenarioFile file = scenario_of(state.range(0), 4);
+    file.scenario.run.fidelity = fidelity;
+    StageMemos memos;
+    const Parts parts = build_parts(file, memos).value();
+    const BindOptions options = bind_options(file.scenario, parts, SimTime(0));
+    const RunControl control = run_control(file.scenario, {});
+    std::size_t lanes = 0;
+    StepResult result;
+    for (auto _ : state) {
+        const Binding bound = bind(*parts.plan, parts.job, *parts.topology, *parts.cost, options);
+        lanes = bound.lanes.size();
+        result = run(parts.plan->program, bound, control).value().result;
+    }
+    state.counters["lanes"] = static_cast<double>(lanes);
+    state.counters["ops"] = static_cast<double>(result.ops);
+}
+
 void report(benchmark::State& state)
 {
     Session session;
@@ -172,6 +194,8 @@ BENCHMARK(costs)->Apply(sizes);
 BENCHMARK(binding)->Apply(sizes_and_stragglers);
 BENCHMARK(engine)->Apply(sizes_and_stragglers);
 BENCHMARK(engine_in_order)->Args({16384, 0})->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(sharing, bundle, Fidelity::bundle)->Apply(sizes);
+BENCHMARK_CAPTURE(sharing, flow, Fidelity::flow)->Arg(16384)->Unit(benchmark::kMillisecond);
 BENCHMARK(report)->Apply(sizes);
 BENCHMARK(all)->Apply(sizes);
 

@@ -3,9 +3,12 @@
 
 #include "sim/strategy/schedule.h"
 #include "tests/catch.h"
+#include "tests/support/cluster_text.h"
 #include "tests/support/pick.h"
 #include "tests/support/random_jobs.h"
 #include "tests/unit/strategy/plans.h"
+
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <set>
@@ -158,6 +161,64 @@ TEST_CASE("jobs under windows, jitter and lateness run folded as unfolded")
         check_alike(folded, run(plan.program, folded, 2), run(plan.program, unfolded, 2));
     });
     CHECK(folds > 10);
+}
+
+TEST_CASE("jobs that share links run folded as unfolded")
+{
+    Random random(20261128);
+    Profile profile = h100_costs().profile();
+    std::vector<Topology> clusters;
+    for (const char* fabric :
+         {R"("rail", "nodes_per_unit": 2, "oversubscription": 16)",
+          R"("leaf-spine", "nodes_per_unit": 1, "oversubscription": 16)",
+          R"("leaf-spine", "nodes_per_unit": 3, "oversubscription": 8)", R"("rail")"})
+        for (const char* node : {"dgx-h100", "dgx1-v100", "aws-p5"})
+            clusters.push_back(topology_of(fmt::format(
+                R"({{"format": "trainyard.topology/1", "generator": "cluster", "nodes": 32,
+                     "node": "{}", "fabric": {{"kind": {}, "network": "ib_ndr"}}}})",
+                node, fabric)));
+    int folds = 0;
+    int slowed = 0;
+    int stepped = 0;
+    const Draws draws{.seed = 20261129, .jobs = 300};
+    each_job(draws, random_scheduled_request, [&](const JobRequest&, const Job& job) {
+        const Topology& cluster = clusters[static_cast<std::size_t>(
+            random.integer(0, static_cast<std::int64_t>(clusters.size()) - 1))];
+        profile.software = job.software;
+        const CostModel cost(profile);
+        const Plan plan = make_plan(job);
+        const bool flow = coin(random);
+        const Fidelity fidelity = flow ? Fidelity::flow : Fidelity::bundle;
+        BindOptions options;
+        options.links = flow ? LinkDetail::hops : LinkDetail::sums;
+        if (random.integer(0, 3) == 0)
+            options.conditions = random_conditions(random, job.world());
+        if (random.integer(0, 3) == 0) // a link for a time
+            options.conditions.links.emplace_back(
+                make_id<LinkId>(static_cast<std::size_t>(
+                    random.integer(0, static_cast<std::int64_t>(cluster.link_count()) - 1))),
+                LinkSpan{SimTime(0), longest_sim_time, 0.3});
+        const Binding unfolded = bind(plan, job, cluster, cost, options);
+        options.folding = Folding::replicas;
+        const Binding folded = bind(plan, job, cluster, cost, options);
+        REQUIRE(flaws(plan.program, folded).empty());
+        const StepResult few = run(plan.program, folded, 2, fidelity);
+        const StepResult all = run(plan.program, unfolded, 2, fidelity);
+        check_alike(folded, few, all);
+        CHECK(few.slowed == all.slowed);
+        CHECK(few.steps == all.steps);
+        for (std::size_t l = 0; l < folded.link_of.size(); ++l) {
+            const LinkTotals& one = few.links[folded.link_of[l].value];
+            CHECK(one.bytes == all.links[l].bytes);
+            CHECK(one.busiest_share == all.links[l].busiest_share);
+        }
+        folds += folded.lanes.size() < unfolded.lanes.size();
+        slowed += all.slowed > 0 && folded.lanes.size() < unfolded.lanes.size();
+        stepped += all.steps.disturbed > 0 && folded.lanes.size() < unfolded.lanes.size();
+    });
+    CHECK(folds > 80);
+    CHECK(slowed > 20);
+    CHECK(stepped > 1);
 }
 
 TEST_CASE("a slow device folds with nobody and slows everybody")

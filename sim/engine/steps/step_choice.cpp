@@ -55,7 +55,7 @@ void for_each_issue(const RunState& run, const Visit& visit)
 
 bool has_ways(const Group& group, StepShape shape)
 {
-    return shape != StepShape::none && group.members.size() > 1 && !ways_of(group, shape).empty();
+    return shape != StepShape::none && group.ranks > 1 && !ways_of(group, shape).empty();
 }
 
 // Who could want more of links than they carry, were all groups to communicate at once.
@@ -111,9 +111,8 @@ std::vector<std::uint8_t> colliding_groups(const RunState& run)
         const StepShape shape = step_shape(issue.collective, cost.pattern);
         if (collides[g] == 0 || shape != StepShape::ring || !has_ways(group, shape))
             return;
-        const auto members = static_cast<std::uint32_t>(group.members.size());
-        steps += static_cast<double>(issue.count) * run.steps * members *
-                 step_count(shape, issue.collective, members);
+        steps += static_cast<double>(issue.count) * run.steps * group.copies * group.ranks *
+                 step_count(shape, issue.collective, group.ranks);
     });
     if (steps <= most_colliding_steps)
         collides.clear();

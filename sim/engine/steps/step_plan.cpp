@@ -109,18 +109,18 @@ StepShape step_shape(CollectiveKind kind, TrafficPattern pattern)
     }
 }
 
-std::uint32_t step_count(StepShape shape, CollectiveKind kind, std::uint32_t members)
+std::uint32_t step_count(StepShape shape, CollectiveKind kind, std::uint32_t ranks)
 {
     switch (shape) {
     case StepShape::pass:
         return 1;
     case StepShape::from_first:
     case StepShape::to_first:
-        return chunks_per_member * members;
+        return chunks_per_member * ranks;
     case StepShape::tree:
         return chunks_of_tree;
     default:
-        return (kind == CollectiveKind::all_reduce ? 2 : 1) * (members - 1);
+        return (kind == CollectiveKind::all_reduce ? 2 : 1) * (ranks - 1);
     }
 }
 
@@ -145,6 +145,7 @@ StepPlan step_plan(const Group& group, StepShape shape)
     StepPlan plan;
     plan.shape = shape;
     plan.members = members;
+    plan.ranks = group.ranks;
     plan.ahead = chain || shape == StepShape::tree ? 1 : 0;
     plan.ways = &ways_of(group, shape);
     WireLists needs;

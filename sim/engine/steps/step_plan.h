@@ -6,7 +6,9 @@
 // come, step k - 1 of the wire is over and so are, on each wire that it needs, the first
 // k + `ahead` steps. Data lands in buffers that never run out, so a send waits for no receiver.
 //
-//   ring         one wire per member to the next one, which passes on what came in the step before
+//   ring         one wire per member to the next one, which passes on what came in the step before;
+//   of
+//                a folded group once round its classes, which follow one another all along the ring
 //   direct       one wire per member to all others in turn, the next one first; needs nobody
 //   pass         one wire per member to the next one, one step
 //   from_first   a chain: each member passes on what has come, chunk by chunk
@@ -30,7 +32,7 @@ enum class StepShape : std::uint8_t { none, ring, direct, pass, from_first, to_f
 StepShape step_shape(CollectiveKind kind, TrafficPattern pattern);
 
 // Steps of each wire. Requires shape != none.
-std::uint32_t step_count(StepShape shape, CollectiveKind kind, std::uint32_t members);
+std::uint32_t step_count(StepShape shape, CollectiveKind kind, std::uint32_t ranks);
 
 struct Wire {
     std::uint32_t from = 0; // members, by their place in the group
@@ -53,7 +55,8 @@ struct NumberLists {
 
 struct StepPlan {
     StepShape shape = StepShape::none;
-    std::uint32_t members = 0;
+    std::uint32_t members = 0; // simulated ones
+    std::uint32_t ranks = 0;
     std::uint32_t ahead = 0;
     std::uint32_t most_lag = 0;
     std::vector<Wire> wires; // of a ring: by the member they leave

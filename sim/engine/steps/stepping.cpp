@@ -38,7 +38,7 @@ Stepping::Collective& Stepping::add(std::uint32_t id)
     collective.transfer = id;
     collective.plan = &plan(group, choice_.shape(group, kind, transfer.cost->pattern));
     const StepPlan& steps = *collective.plan;
-    collective.steps = step_count(steps.shape, kind, steps.members);
+    collective.steps = step_count(steps.shape, kind, steps.ranks);
     collective.members_left = steps.members;
     collective.absent = steps.members;
     collective.sweep.on = false;
@@ -232,7 +232,8 @@ void Stepping::count_off(Collective& collective, std::uint32_t member)
     if (--collective.members_left > 0)
         return;
     const Transfer& transfer = run_.transfers[collective.transfer];
-    disturbed_ += transfer.disturbed ? 1 : 0;
+    if (transfer.disturbed)
+        disturbed_ += run_.binding.groups[transfer.channel].copies;
     done_.transfers.push_back(collective.transfer);
     free_.push_back(transfer.steps);
     collective.transfer = nobody;

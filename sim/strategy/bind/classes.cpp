@@ -1,11 +1,13 @@
 #include "sim/strategy/bind/classes.h"
 
-#include "sim/base/random.h"
+#include "sim/strategy/bind/colouring.h"
+#include "sim/strategy/bind/link_users.h"
 
 #include <algorithm>
-#include <bit>
 #include <numeric>
+#include <optional>
 #include <span>
+#include <utility>
 
 namespace trainyard {
 
@@ -13,128 +15,89 @@ namespace {
 
 using Word = std::uint32_t;
 
-// Numbers distinct rows of words from 0, in the order in which they come.
-class RowTable {
-public:
-    explicit RowTable(std::size_t expected)
-        : buckets_(std::bit_ceil(2 * std::max<std::size_t>(expected, 8)), empty)
-    {}
-
-    std::size_t size() const { return rows_.size(); }
-
-    Word number(std::span<const Word> row)
-    {
-        if (2 * (rows_.size() + 1) > buckets_.size())
-            grow();
-        const std::uint64_t hash = hash_of(row);
-        Word& bucket = find(row, hash);
-        if (bucket == empty) {
-            bucket = static_cast<Word>(rows_.size());
-            rows_.push_back({hash, words_.size(), row.size()});
-            words_.insert(words_.end(), row.begin(), row.end());
-        }
-        return bucket;
-    }
-
-private:
-    struct Row {
-        std::uint64_t hash;
-        std::size_t first;
-        std::size_t size;
-    };
-    static constexpr Word empty = 0xffffffff;
-
-    static std::uint64_t hash_of(std::span<const Word> row)
-    {
-        std::uint64_t hash = row.size();
-        for (const Word word : row)
-            hash = (std::rotl(hash, 23) ^ word) * 0x9e3779b97f4a7c15ULL;
-        return hash ^ (hash >> 32);
-    }
-
-    Word& find(std::span<const Word> row, std::uint64_t hash)
-    {
-        const std::size_t mask = buckets_.size() - 1;
-        for (std::size_t at = hash & mask;; at = (at + 1) & mask)
-            if (buckets_[at] == empty || equal(rows_[buckets_[at]], row, hash))
-                return buckets_[at];
-    }
-
-    bool equal(const Row& known, std::span<const Word> row, std::uint64_t hash) const
-    {
-        return known.hash == hash && known.size == row.size() &&
-               std::equal(row.begin(), row.end(),
-                          words_.begin() + static_cast<std::ptrdiff_t>(known.first));
-    }
-
-    void grow()
-    {
-        buckets_.assign(2 * buckets_.size(), empty);
-        for (std::size_t i = 0; i < rows_.size(); ++i) {
-            std::size_t at = rows_[i].hash & (buckets_.size() - 1);
-            while (buckets_[at] != empty)
-                at = (at + 1) & (buckets_.size() - 1);
-            buckets_[at] = static_cast<Word>(i);
-        }
-    }
-
-    std::vector<Word> buckets_;
-    std::vector<Row> rows_;
-    std::vector<Word> words_;
-};
-
 // Splits classes until neighbourhoods agree.
 //
-// When a class splits, its largest part keeps its colour and the others get new ones. Only ranks
-// that meet a rank with a new colour can differ from their like after that: each round looks at
-// those alone. Of a class, those not looked at stay alike, and differ from those looked at.
+// Only ranks and links that meet a rank, a group or a link with a new colour can differ from their
+// like after that: each round looks at those alone.
 class Refinement {
 public:
-    Refinement(const Neighbourhood& neighbourhood, std::vector<Word> colour)
+    Refinement(const Neighbourhood& neighbourhood, std::vector<Word> colour,
+               const RankTraffic* traffic)
         : n_(neighbourhood),
-          colour_(std::move(colour)),
+          ranks_(std::move(colour)),
           group_colour_(n_.groups.size()),
           group_table_(n_.groups.size() / 8),
           group_stamp_(n_.groups.size(), 0),
-          rank_stamp_(colour_.size(), 0)
+          rank_stamp_(ranks_.count(), 0)
     {
-        for (const Word colour_of_rank : colour_)
-            grow_colours(colour_of_rank + std::size_t{1});
-        for (const Word colour_of_rank : colour_)
-            ++size_[colour_of_rank];
+        if (traffic == nullptr)
+            return;
+        users_.emplace(*traffic, neighbourhood);
+        find_rings(*traffic);
+        links_ = Colouring(link_colours(*traffic));
+        link_stamp_.resize(links_.count(), 0);
     }
 
-    std::vector<Word> run() &&
+    void run()
     {
-        changed_.resize(colour_.size());
-        std::iota(changed_.begin(), changed_.end(), 0U);
-        dirty_ = changed_;
+        dirty_ranks_ = numbers_to(ranks_.count());
+        dirty_links_ = numbers_to(links_.count());
         for (Word g = 0; g < n_.groups.size(); ++g)
             number_group(g);
-        split();
-        while (!changed_.empty()) {
+        while (split())
             find_dirty();
-            split();
-        }
-        return std::move(colour_);
     }
+
+    std::vector<Word> rank_colours() && { return std::move(ranks_).take(); }
+    std::vector<Word> link_colours_found() && { return std::move(links_).take(); }
+    std::vector<Word> group_colours() && { return std::move(group_colour_); }
 
 private:
-    void grow_colours(std::size_t count)
+    static std::vector<Word> numbers_to(std::size_t count)
     {
-        if (size_.size() < count)
-            size_.resize(count, 0);
+        std::vector<Word> numbers(count);
+        std::iota(numbers.begin(), numbers.end(), 0U);
+        return numbers;
     }
 
-    // A group as a number: its slot, shape and the set of colours in it.
-    void number_group(Word g)
+    // Who stands beside each rank in its rings that go hop by hop.
+    void find_rings(const RankTraffic& traffic)
+    {
+        for (std::size_t g = 0; g < n_.groups.size(); ++g) {
+            if (traffic.groups[g].ring_hops.empty())
+                continue;
+            const auto& [slot, members, shape] = n_.groups[g];
+            rings_.resize(n_.group_of.size());
+            rings_[slot].resize(ranks_.count());
+            for (std::size_t i = 0; i < members.size(); ++i) {
+                const RankId next = members[(i + 1) % members.size()];
+                rings_[slot][members[i].value].behind = next.value;
+                rings_[slot][next.value].before = members[i].value;
+            }
+        }
+        std::erase_if(rings_, [](const auto& of_slot) { return of_slot.empty(); });
+    }
+
+    // Whether anything has a new colour.
+    bool split()
+    {
+        changed_ranks_ =
+            ranks_.split(dirty_ranks_, [this](Word rank) { return rank_signature(rank); });
+        changed_links_ =
+            links_.split(dirty_links_, [this](Word link) { return link_signature(link); });
+        return !changed_ranks_.empty() || !changed_links_.empty();
+    }
+
+    // A group as a number: its slot, shape, the set of colours in it and what it puts on links.
+    // Whether it is another one now.
+    bool number_group(Word g)
     {
         const RankGroup& group = n_.groups[g];
-        colour_seen_.resize(size_.size(), 0);
+        colour_seen_.resize(ranks_.colours(), 0);
         ++seen_;
         row_.clear();
         for (const RankId member : group.members) {
-            const Word colour = colour_[member.value];
+            const Word colour = ranks_[member.value];
             if (colour_seen_[colour] == seen_)
                 continue;
             colour_seen_[colour] = seen_;
@@ -143,112 +106,133 @@ private:
         std::ranges::sort(row_);
         row_.push_back(group.shape);
         row_.push_back(static_cast<Word>(group.slot));
-        group_colour_[g] = group_table_.number(row_);
+        if (users_)
+            push(links_under(g));
+        const Word before = std::exchange(group_colour_[g], group_table_.number(row_));
+        return group_colour_[g] != before;
     }
 
-    // Ranks that meet a changed one.
+    void push(std::uint64_t word)
+    {
+        row_.push_back(static_cast<Word>(word >> 32));
+        row_.push_back(static_cast<Word>(word));
+    }
+    // The classes of links under a user, as a sum.
+    std::uint64_t links_under(Word user) const
+    {
+        std::uint64_t sum = 0;
+        for (const LinkUsers::Edge& edge : users_->links_of(user))
+            sum += mixed(links_[edge.to], edge.weight);
+        return sum;
+    }
+
+    // Ranks and links that meet a changed one.
     void find_dirty()
     {
         ++round_;
-        dirty_.clear();
-        const auto mark = [&](Word rank) {
-            if (rank_stamp_[rank] == round_)
-                return;
-            rank_stamp_[rank] = round_;
-            dirty_.push_back(rank);
-        };
-        for (const Word rank : changed_) {
-            for (const auto& group_of : n_.group_of) {
-                const Word g = group_of[rank];
-                if (g == no_group || group_stamp_[g] == round_)
-                    continue;
-                group_stamp_[g] = round_;
-                number_group(g);
-                for (const RankId member : n_.groups[g].members)
-                    mark(member.value);
-            }
+        dirty_ranks_.clear();
+        dirty_links_.clear();
+        for (const Word rank : changed_ranks_) {
+            for (const auto& group_of : n_.group_of)
+                if (group_of[rank] != no_group)
+                    look_at_group(group_of[rank]);
             if (!n_.peers.empty())
                 for (const RankPeer& peer : n_.peers[rank])
-                    mark(peer.rank.value);
+                    mark(peer.rank.value, rank_stamp_, dirty_ranks_);
+            if (users_)
+                for (Word user = users_->first_send(rank); user < users_->end_of_sends(rank);
+                     ++user)
+                    mark_links_of(user);
         }
+        for (const Word link : changed_links_)
+            for (const LinkUsers::Edge& edge : users_->users_of(link))
+                if (edge.to < users_->groups())
+                    look_at_group(edge.to);
+                else
+                    mark(users_->sender(edge.to), rank_stamp_, dirty_ranks_);
     }
 
-    std::span<const Word> signature(Word rank)
+    void look_at_group(Word g)
+    {
+        if (group_stamp_[g] == round_)
+            return;
+        group_stamp_[g] = round_;
+        const bool changed = number_group(g);
+        for (const RankId member : n_.groups[g].members)
+            mark(member.value, rank_stamp_, dirty_ranks_);
+        if (changed && users_)
+            mark_links_of(g);
+    }
+
+    void mark_links_of(Word user)
+    {
+        for (const LinkUsers::Edge& edge : users_->links_of(user))
+            mark(edge.to, link_stamp_, dirty_links_);
+    }
+
+    void mark(Word index, std::vector<Word>& stamps, std::vector<Word>& dirty) const
+    {
+        if (std::exchange(stamps[index], round_) != round_)
+            dirty.push_back(index);
+    }
+
+    std::span<const Word> rank_signature(Word rank)
     {
         row_.clear();
-        row_.push_back(colour_[rank]);
+        row_.push_back(ranks_[rank]);
         for (const auto& group_of : n_.group_of)
             row_.push_back(group_of[rank] == no_group ? no_group : group_colour_[group_of[rank]]);
         if (!n_.peers.empty())
             for (const RankPeer& peer : n_.peers[rank]) {
                 row_.push_back(peer.shape);
-                row_.push_back(colour_[peer.rank.value]);
+                row_.push_back(ranks_[peer.rank.value]);
             }
+        for (const std::vector<RingPlace>& of_slot : rings_)
+            for (const Word beside : {of_slot[rank].before, of_slot[rank].behind})
+                row_.push_back(beside == no_group ? no_group : ranks_[beside]);
+        if (users_)
+            for (Word user = users_->first_send(rank); user < users_->end_of_sends(rank); ++user)
+                push(links_under(user));
         return row_;
     }
 
-    // Gives the parts of each class among the dirty ranks colours of their own.
-    void split()
+    std::span<const Word> link_signature(Word link)
     {
-        RowTable table(std::min<std::size_t>(dirty_.size(), 4096));
-        part_of_.clear();
-        for (const Word rank : dirty_)
-            part_of_.push_back(table.number(signature(rank)));
-
-        std::vector<Word> part_size(table.size(), 0);
-        std::vector<Word> part_colour(table.size());
-        std::vector<Word> rest = size_; // by colour: ranks that are not dirty
-        for (std::size_t i = 0; i < dirty_.size(); ++i) {
-            ++part_size[part_of_[i]];
-            part_colour[part_of_[i]] = colour_[dirty_[i]];
-            --rest[colour_[dirty_[i]]];
-        }
-        keep_and_renew(part_size, part_colour, rest);
-
-        changed_.clear();
-        for (std::size_t i = 0; i < dirty_.size(); ++i) {
-            Word& colour = colour_[dirty_[i]];
-            if (colour == part_colour[part_of_[i]])
+        std::uint64_t sum = 0;
+        for (const LinkUsers::Edge& edge : users_->users_of(link)) {
+            if (edge.to < users_->groups()) {
+                sum += mixed(group_colour_[edge.to], edge.weight);
                 continue;
-            --size_[colour];
-            colour = part_colour[part_of_[i]];
-            ++size_[colour];
-            changed_.push_back(dirty_[i]);
+            }
+            const Word sender = users_->sender(edge.to);
+            const Word slot = edge.to - users_->first_send(sender);
+            sum += mixed(mixed(ranks_[sender], slot + std::uint64_t{1}), edge.weight);
         }
+        row_ = {links_[link]};
+        push(sum);
+        return row_;
     }
 
-    // Where all of a class are dirty, its largest part keeps the colour; all other parts get new
-    // ones.
-    void keep_and_renew(const std::vector<Word>& part_size, std::vector<Word>& part_colour,
-                        const std::vector<Word>& rest)
-    {
-        constexpr Word none = 0xffffffff;
-        std::vector<Word> largest(size_.size(), none);
-        for (Word part = 0; part < part_size.size(); ++part) {
-            Word& best = largest[part_colour[part]];
-            if (best == none || part_size[part] > part_size[best])
-                best = part;
-        }
-        auto next = static_cast<Word>(size_.size());
-        for (Word part = 0; part < part_size.size(); ++part) {
-            const Word before = part_colour[part];
-            if (rest[before] > 0 || largest[before] != part)
-                part_colour[part] = next++;
-        }
-        grow_colours(next);
-    }
+    struct RingPlace {
+        Word before = no_group; // ranks
+        Word behind = no_group;
+    };
 
     const Neighbourhood& n_;
-    std::vector<Word> colour_; // by rank
-    std::vector<Word> size_;   // by colour: ranks
+    std::optional<LinkUsers> users_;
+    std::vector<std::vector<RingPlace>> rings_; // by slot with such and rank
+    Colouring ranks_;
+    Colouring links_;
     std::vector<Word> group_colour_;
     RowTable group_table_;
-    std::vector<Word> changed_; // ranks with a new colour
-    std::vector<Word> dirty_;   // ranks to look at
-    std::vector<Word> part_of_; // by place in dirty_
+    std::vector<Word> changed_ranks_;
+    std::vector<Word> changed_links_;
+    std::vector<Word> dirty_ranks_; // to look at
+    std::vector<Word> dirty_links_;
     std::vector<Word> row_;
     std::vector<Word> group_stamp_; // the last round that looked at it
     std::vector<Word> rank_stamp_;
+    std::vector<Word> link_stamp_;
     std::vector<Word> colour_seen_;
     Word seen_ = 0;
     Word round_ = 0;
@@ -284,9 +268,22 @@ RankClasses separate_ranks(std::size_t ranks)
 }
 
 RankClasses alike_ranks(const Neighbourhood& neighbourhood,
-                        const std::vector<std::uint32_t>& colour)
+                        const std::vector<std::uint32_t>& colour, const RankTraffic* traffic)
 {
-    return classes_of(Refinement(neighbourhood, colour).run());
+    Refinement refinement(neighbourhood, colour, traffic);
+    refinement.run();
+    RankClasses classes = classes_of(std::move(refinement).rank_colours());
+    if (traffic == nullptr)
+        return classes;
+    const std::vector<Word> links = std::move(refinement).link_colours_found();
+    std::vector<LinkId> first(links.empty() ? 0 : *std::ranges::max_element(links) + 1);
+    for (std::size_t i = 0; i < links.size(); ++i) {
+        if (!first[links[i]].valid())
+            first[links[i]] = make_id<LinkId>(i);
+        classes.link_of.push_back(first[links[i]]);
+    }
+    classes.group_class = std::move(refinement).group_colours();
+    return classes;
 }
 
 } // namespace trainyard

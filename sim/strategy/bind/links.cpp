@@ -3,7 +3,6 @@
 #include "sim/strategy/bind/link_shares.h"
 #include "sim/strategy/bind/ring.h"
 #include "sim/strategy/bind/trees.h"
-#include "sim/strategy/bind/trunks.h"
 #include "sim/topology/topology_model.h"
 
 #include <algorithm>
@@ -173,18 +172,6 @@ Weights weights_of(TrafficPattern pattern, const GroupShape& shape)
     return pattern == TrafficPattern::tree ? tree_weights(shape) : Weights{};
 }
 
-void bind_sums(Group& group, const RingTraffic& traffic, const GroupShape& shape)
-{
-    group.ring = group.ring_hops.empty() ? traffic.uses({}) : sum_of(group.ring_hops);
-    if (shape.domains == 1 || shape.ranks_per_domain == 1) {
-        group.tree = group.nvls = group.ring;
-        return;
-    }
-    group.tree = traffic.uses(weights_of(TrafficPattern::tree, shape));
-    if (shape.in_switch_reduction)
-        group.nvls = traffic.uses(weights_of(TrafficPattern::nvls, shape));
-}
-
 std::vector<LinkUse> all_to_all_uses(const RankGroup& group, std::uint64_t flow,
                                      const Topology& topology)
 {
@@ -233,39 +220,6 @@ void bind_trees(Group& group, const RankGroup& source, const RingTraffic& traffi
     group.tree_ways = traffic.tree_ways(group.tree_edges, levels ? tree_weights(shape) : Weights{});
 }
 
-bool exchanges_all_to_all(GroupKind kind)
-{
-    return kind == GroupKind::ep || kind == GroupKind::cp || kind == GroupKind::cp_a2a;
-}
-
-bool passes_round(GroupKind kind)
-{
-    return kind == GroupKind::cp || kind == GroupKind::cp_ring;
-}
-
-void bind_group(Group& group, const RankGroup& source, const GroupShape& shape, std::uint64_t flow,
-                const LinkPlan& plan)
-{
-    const bool steps = plan.detail == LinkDetail::steps;
-    const RingTraffic traffic(source, shape, flow, plan.topology);
-    if (plan.detail != LinkDetail::sums)
-        group.ring_hops = traffic.ways();
-    bind_sums(group, traffic, shape);
-    if (steps)
-        bind_trees(group, source, traffic, shape, plan.topology);
-    if (passes_round(group.kind)) {
-        Ways ways = neighbour_ways(source, flow, plan.topology);
-        group.neighbours = sum_of(ways);
-        if (steps)
-            group.neighbour_hops = std::move(ways);
-    }
-    if (exchanges_all_to_all(group.kind)) {
-        group.all_to_all = all_to_all_uses(source, flow, plan.topology);
-        if (steps)
-            group.pairs = pair_ways(source, flow, plan.topology);
-    }
-}
-
 } // namespace
 
 std::vector<LinkUse> group_uses(const RankGroup& group, const GroupShape& shape,
@@ -279,6 +233,40 @@ std::vector<LinkUse> group_uses(const RankGroup& group, const GroupShape& shape,
         return sum_of(neighbour_ways(group, flow, topology));
     default:
         return RingTraffic(group, shape, flow, topology).uses(weights_of(pattern, shape));
+    }
+}
+
+void bind_group(Group& group, const RankGroup& source, const GroupShape& shape, std::uint64_t flow,
+                const LinkPlan& plan, const std::function<bool(TrafficPattern)>& takes)
+{
+    const Topology& topology = plan.topology;
+    const bool steps = plan.detail == LinkDetail::steps;
+    const auto uses = [&](TrafficPattern pattern) {
+        return group_uses(source, shape, pattern, flow, topology);
+    };
+    if (takes(TrafficPattern::ring) && plan.detail != LinkDetail::sums) {
+        group.ring_hops = RingTraffic(source, shape, flow, topology).ways();
+        group.ring = sum_of(group.ring_hops);
+    } else if (takes(TrafficPattern::ring)) {
+        group.ring = uses(TrafficPattern::ring);
+    }
+    if (takes(TrafficPattern::tree)) {
+        group.tree = uses(TrafficPattern::tree);
+        if (steps)
+            bind_trees(group, source, RingTraffic(source, shape, flow, topology), shape, topology);
+    }
+    if (takes(TrafficPattern::nvls))
+        group.nvls = uses(TrafficPattern::nvls);
+    if (takes(TrafficPattern::neighbours)) {
+        Ways ways = neighbour_ways(source, flow, topology);
+        group.neighbours = sum_of(ways);
+        if (steps)
+            group.neighbour_hops = std::move(ways);
+    }
+    if (takes(TrafficPattern::all_to_all)) {
+        group.all_to_all = uses(TrafficPattern::all_to_all);
+        if (steps)
+            group.pairs = pair_ways(source, flow, topology);
     }
 }
 
@@ -325,45 +313,6 @@ TrafficSplit traffic_split(RankId from, RankId to, const Topology& topology)
 std::vector<LinkUse> message_uses(RankId from, RankId to, const Topology& topology)
 {
     return path_uses(from, to, 0, topology);
-}
-
-void bind_links(Binding& binding, const std::vector<const RankGroup*>& sources,
-                const std::vector<GroupShape>& shapes, const LinkPlan& plan)
-{
-    const Topology& topology = plan.topology;
-    for (std::size_t i = 0; i < topology.link_count(); ++i)
-        binding.links.push_back(ByteRate(
-            static_cast<std::uint64_t>(topology.link(make_id<LinkId>(i)).capacity.value())));
-    for (std::size_t g = 0; g < sources.size(); ++g)
-        bind_group(binding.groups[g], *sources[g], shapes[sources[g]->shape], g, plan);
-    for (Lane& lane : binding.lanes)
-        for (Peer& peer : lane.peers)
-            peer.links = message_uses(lane.rank, binding.lanes[peer.lane.value].rank, topology);
-    bind_trunks(binding, Trunks(topology));
-}
-
-void bind_link_windows(Binding& binding, const Conditions& conditions, const Topology& topology)
-{
-    if (conditions.links.empty())
-        return;
-    const Trunks trunks(topology);
-    std::map<LinkId, std::vector<TrunkLoss>> losses;
-    for (const auto& [link, span] : conditions.links) {
-        const LinkId carrier = trunks.carrier(link);
-        if (trunks.links(carrier).size() > 1) {
-            const Bandwidth capacity = topology.link(link).capacity;
-            losses[carrier].push_back({span.from, span.until, capacity * (1 - span.share)});
-            continue;
-        }
-        const double usual = static_cast<double>(binding.links[link.value].value());
-        binding.link_windows.push_back({link, span.from, span.until,
-                                        ByteRate(static_cast<std::uint64_t>(usual * span.share))});
-    }
-    for (const auto& [carrier, of_links] : losses)
-        for (const LinkWindow& window :
-             trunk_windows(carrier, binding.links[carrier.value], of_links))
-            binding.link_windows.push_back(window);
-    std::ranges::stable_sort(binding.link_windows, {}, &LinkWindow::begin);
 }
 
 } // namespace trainyard

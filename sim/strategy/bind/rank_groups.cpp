@@ -159,6 +159,18 @@ void shape_pairs(Neighbourhood& out, const Fabric& fabric, ShapeTable& shapes)
 
 } // namespace
 
+std::vector<std::uint32_t> flow_numbers(const Neighbourhood& neighbourhood)
+{
+    std::vector<std::uint32_t> numbers(neighbourhood.groups.size(), no_group);
+    std::uint32_t next = 0;
+    for (std::size_t rank = 0; rank < neighbourhood.role.size(); ++rank)
+        for (const std::vector<std::uint32_t>& group_of : neighbourhood.group_of)
+            if (const std::uint32_t group = group_of[rank];
+                group != no_group && numbers[group] == no_group)
+                numbers[group] = next++;
+    return numbers;
+}
+
 std::vector<DeviceId> devices_of(std::span<const RankId> ranks)
 {
     std::vector<DeviceId> devices;

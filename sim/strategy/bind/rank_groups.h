@@ -43,6 +43,9 @@ Neighbourhood neighbourhood(const Program& program, const Job& job, const Topolo
                             FabricLimit limit,
                             double pair_ratio = std::numeric_limits<double>::infinity());
 
+// By group: its number rank by rank and slot by slot. It chooses among equal ways through a fabric.
+std::vector<std::uint32_t> flow_numbers(const Neighbourhood& neighbourhood);
+
 // The devices of ranks.
 std::vector<DeviceId> devices_of(std::span<const RankId> ranks);
 

@@ -62,29 +62,6 @@ Ways Trunks::carried(const Ways& ways) const
     return out;
 }
 
-void bind_trunks(Binding& binding, const Trunks& trunks)
-{
-    if (!trunks.any())
-        return;
-    std::vector<ByteRate> capacities(binding.links.size());
-    for (std::size_t i = 0; i < binding.links.size(); ++i)
-        capacities[trunks.carrier(make_id<LinkId>(i)).value] += binding.links[i];
-    for (std::size_t i = 0; i < binding.links.size(); ++i)
-        if (trunks.carrier(make_id<LinkId>(i)) == make_id<LinkId>(i))
-            binding.links[i] = capacities[i];
-    for (Group& group : binding.groups) {
-        for (std::vector<LinkUse>* const uses :
-             {&group.ring, &group.tree, &group.nvls, &group.all_to_all, &group.neighbours})
-            *uses = trunks.carried(*uses);
-        for (Ways* const ways :
-             {&group.ring_hops, &group.neighbour_hops, &group.pairs, &group.tree_ways})
-            *ways = trunks.carried(*ways);
-    }
-    for (Lane& lane : binding.lanes)
-        for (Peer& peer : lane.peers)
-            peer.links = trunks.carried(peer.links);
-}
-
 std::vector<LinkWindow> trunk_windows(LinkId carrier, ByteRate usual,
                                       std::span<const TrunkLoss> losses)
 {

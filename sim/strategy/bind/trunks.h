@@ -36,9 +36,6 @@ private:
     std::unordered_map<LinkId, std::vector<LinkId>> links_; // by carrier of several
 };
 
-// Puts all uses and capacities of bound links on the trunks' carriers.
-void bind_trunks(Binding& binding, const Trunks& trunks);
-
 // What one link of a trunk loses for a time.
 struct TrunkLoss {
     SimTime from{};

@@ -14,14 +14,14 @@ namespace {
 constexpr std::size_t shown = 3;
 constexpr double worth_telling = 0.005;
 
-// Ops of the whole run, each role of the program once where ranks do not share links (they are
-// simulated once then, unless folding is switched off), else each rank.
+// Ops of the whole run, each role of the program once where ranks fold (they are simulated once
+// then, unless folding is switched off), else each rank.
 double simulated_ops(const Outcome& outcome)
 {
-    const bool links = shares_links(outcome.engine.network.fidelity);
+    const bool each_rank = outcome.engine.network.fidelity == Fidelity::chunk;
     const Program& program = outcome.plan->program;
-    std::vector<double> ranks(program.roles.size(), links ? 0.0 : 1.0);
-    if (links)
+    std::vector<double> ranks(program.roles.size(), each_rank ? 0.0 : 1.0);
+    if (each_rank)
         for (const Lane& lane : outcome.binding->lanes)
             ranks[lane.role.value] += lane.multiplicity;
     double ops = 0;

@@ -130,6 +130,43 @@ TEST_CASE("identical replicas fold to one lane per stage")
     CHECK(tp.ranks == 8);
 }
 
+TEST_CASE("replicas fold over shared links, and these carry what they did")
+{
+    Strategy strategy = three_dimensional();
+    strategy.tp = 8;
+    const Job job = job_of(small_decoder(), strategy, training_of(16));
+    const Topology topology = h100_nodes(8);
+    for (const LinkDetail detail : {LinkDetail::sums, LinkDetail::hops}) {
+        BindOptions options = with_links(detail);
+        const Binding all = bind(make_plan(job), job, topology, h100_costs(), options);
+        options.folding = Folding::replicas;
+        const Binding few = bind(make_plan(job), job, topology, h100_costs(), options);
+        REQUIRE(few.lanes.size() == 2);
+        REQUIRE(few.link_of.size() == topology.link_count());
+        CHECK(group_of(few, 0, GroupKind::tp).copies == 4);
+        const auto carried = [&](const Binding& binding) {
+            std::vector<std::uint64_t> sums(topology.link_count());
+            const auto add = [&](const std::vector<LinkUse>& uses) {
+                for (const LinkUse& use : uses)
+                    sums[use.link.value] += use.coefficient;
+            };
+            for (const Group& group : binding.groups)
+                for (const auto uses : {&Group::ring, &Group::tree, &Group::nvls})
+                    add(group.*uses);
+            for (const Lane& lane : binding.lanes)
+                for (const Peer& peer : lane.peers)
+                    add(peer.links);
+            return sums;
+        };
+        const std::vector<std::uint64_t> before = carried(all);
+        const std::vector<std::uint64_t> after = carried(few);
+        CHECK(std::ranges::count_if(after, [](std::uint64_t sum) { return sum > 0; }) > 3);
+        for (std::size_t link = 0; link < before.size(); ++link)
+            REQUIRE(before[link] == after[few.link_of[link].value]);
+        CHECK(few.groups.size() < all.groups.size());
+    }
+}
+
 TEST_CASE("stages whose groups differ in shape fold apart")
 {
     // Stage 0 is ranks 0 to 5 of the first node; of stage 1's ranks 6 to 11 the first two are still
@@ -156,6 +193,7 @@ TEST_CASE("a ring over whole nodes leaves each member's NIC one share in eight")
     const Topology cluster = h100_nodes(2);
     Strategy strategy;
     strategy.dp = 16;
+    strategy.zero = 1; // in rings
     const Job job = job_of(small_decoder(), strategy, training_of(16));
     const Binding binding = bind(make_plan(job), job, cluster, h100_costs(), with_links());
     const Group& dp = group_of(binding, 0, GroupKind::dp);
@@ -199,6 +237,7 @@ TEST_CASE("what leaves the members of a ring adds up to what the ring puts on li
     const Topology cluster = h100_nodes(2);
     Strategy strategy;
     strategy.dp = 16;
+    strategy.zero = 1; // in rings
     const Job job = job_of(small_decoder(), strategy, training_of(16));
     const Plan plan = make_plan(job);
     const Binding sums = bind(plan, job, cluster, h100_costs(), with_links());
