@@ -112,7 +112,11 @@ void fill_in_data_parallel(Job& job)
 int weight_gradient_bytes(const Job& job)
 {
     const int storage = storage_bytes(job.training.precision);
-    if (job.micro_batches() == 1)
+    // Shards are all that is kept of gradients that are reduced after each micro-batch: in the next
+    // one they are new.
+    const bool new_each_time = job.strategy.zero >= 2 && !*job.strategy.fsdp.no_sync &&
+                               job.dp() * job.strategy.cp > 1;
+    if (job.micro_batches() == 1 || new_each_time)
         return storage;
     return *job.training.fp32_gradients ? 8 : 2 * storage; // added to: read and written
 }
