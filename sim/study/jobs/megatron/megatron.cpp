@@ -4,6 +4,7 @@
 #include "sim/study/jobs/job_readers.h"
 #include "sim/study/jobs/launch_program.h"
 #include "sim/study/jobs/named_model.h"
+#include "sim/study/jobs/training_purpose.h"
 #include "sim/study/problems.h"
 
 #include <algorithm>
@@ -105,6 +106,7 @@ constexpr std::array arguments_aside{
     Aside{"--no-bias-", as_modelled},
     Aside{"--bias-", as_modelled},
     Aside{"--no-rope-fusion", as_modelled},
+    Aside{"--apply-rope-fusion", as_modelled},
     Aside{"--no-gradient-accumulation-fusion", as_modelled},
     Aside{"--cross-entropy", as_modelled},
     Aside{"--use-mcore-models", as_modelled},
@@ -320,6 +322,7 @@ void read_megatron(Arguments& arguments, const std::string& program, JobContext&
     read_megatron_strategy(reader);
     read_megatron_training(reader);
     read_timeout(reader);
+    flag_purpose(reader.values, draft);
     read_adapters(arguments, draft,
                   {32,
                    {AdapterTarget::linear_qkv, AdapterTarget::o_proj, AdapterTarget::linear_fc1,

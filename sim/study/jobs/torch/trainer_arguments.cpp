@@ -5,10 +5,10 @@
 #include "sim/study/jobs/job_sizes.h"
 #include "sim/study/jobs/named_model.h"
 #include "sim/study/jobs/nearest_optimizer.h"
+#include "sim/study/jobs/training_purpose.h"
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
 namespace trainyard {
 namespace {
@@ -16,13 +16,6 @@ namespace {
 constexpr std::array<std::string_view, 4> transformers_words{
     "--per-device-train-batch-size", "--model-name-or-path", "--pretrained-model-name-or-path",
     "--base-model"};
-
-std::string lower_case(std::string text)
-{
-    std::transform(text.begin(), text.end(), text.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return text;
-}
 
 class TrainerReader {
 public:
@@ -39,7 +32,7 @@ public:
     void read()
     {
         model();
-        purpose();
+        flag_purpose(values_, draft_);
         precision();
         sharding();
         parallel_sizes();
@@ -89,34 +82,6 @@ private:
             take_named_model(values_.text(chosen), values_.origin(chosen), context_);
     }
 
-    // What preferences and rewards add to a step, and what else of it is not modelled.
-    void purpose()
-    {
-        constexpr std::array<std::string_view, 9> beyond{"dpo", "kto",  "orpo", "rm",    "ppo",
-                                                         "gkd", "grpo", "gold", "reward"};
-        for (const std::string_view name : {"--stage", "--rl", "--rlhf-type", "--trainer-type"}) {
-            std::string said = lower_case(values_.text(name));
-            said = said.substr(said.rfind('_') + 1);                      // "TRL_DPO"
-            const bool named = name.starts_with("--rl") && !said.empty(); // whichever it is
-            if (named || std::find(beyond.begin(), beyond.end(), said) != beyond.end())
-                draft_.flag(fmt::format("{}: passes over pairs, of a frozen model or to generate "
-                                        "are not modelled, taken as training on text",
-                                        values_.origin(name).setting));
-        }
-        for (const std::string_view name :
-             {"--reward-model", "--use-galore", "--use-apollo", "--use-badam", "--use-adam-mini",
-              "--use-llama-pro", "--use-kt", "--optimizer-in-bwd", "--activation-offloading",
-              "--enable-activation-offloading", "--unfrozen-parameters", "--lisa-n-layers"})
-            if (values_.on(name))
-                draft_.flag(fmt::format("{}: not modelled, trained as without it",
-                                        values_.origin(name).setting));
-        for (const std::string_view name : {"--sample-packing", "--packing"})
-            if (values_.on(name))
-                draft_.assume(values_.origin(name),
-                              "each sequence as one document: how long the packed ones are no "
-                              "file says (training.packing does)");
-    }
-
     void precision()
     {
         const std::string mixed = values_.text("--mixed-precision");
@@ -152,7 +117,7 @@ private:
         const bool compiled = values_.on("--torch-compile");
         const std::string_view option = values_.either("--fsdp", "--fsdp.sharding-strategy");
         const Argument* fsdp = arguments_.find(option);
-        const std::string said = fsdp == nullptr ? std::string() : lower_case(fsdp->text());
+        const std::string said = fsdp == nullptr ? std::string() : in_lower_case(fsdp->text());
         const auto says = [&](std::string_view word) {
             return said.find(word) != std::string::npos;
         };

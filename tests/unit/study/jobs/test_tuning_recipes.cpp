@@ -36,6 +36,36 @@ TEST_CASE("LLaMA-Factory trains adapters on all matrices where nothing says othe
     CHECK(launched.job.training == job.job.training);
 }
 
+TEST_CASE("LLaMA-Factory with Megatron's settings trains on Megatron-Core")
+{
+    const std::string plain = "model_name_or_path: Qwen/Qwen3-30B-A3B\nstage: sft\n"
+                              "finetuning_type: full\nbf16: true\ncutoff_len: 4096\n"
+                              "per_device_train_batch_size: 1\ngradient_accumulation_steps: 8\n";
+    const ImportedJob job = as_recognised(plain + "pipeline_model_parallel_size: 4\n"
+                                                  "expert_model_parallel_size: 2\n"
+                                                  "use_distributed_optimizer: true\n"
+                                                  "overlap_param_gather: true\n"
+                                                  "overlap_grad_reduce: true\n"
+                                                  "moe_token_dispatcher_type: alltoall\n"
+                                                  "recompute_granularity: full\n");
+    CHECK(job.scenario.scenario.software.framework == "megatron-core");
+    CHECK(job.job.strategy.pp == 4);
+    CHECK(job.job.strategy.ep == 2);
+    CHECK(job.job.strategy.zero == 1);
+    CHECK(job.job.strategy.overlap.dp == true);
+    CHECK(job.job.strategy.sharding.overlap_param_gather == true);
+    CHECK(job.job.strategy.experts.dispatcher == Dispatcher::all_to_all);
+    CHECK(job.job.training.recompute == Recompute::full);
+    CHECK(job.job.training.sequence_length == 4096);
+    CHECK(job.job.micro_batches() == 8);
+    CHECK_FALSE(job.job.training.lora.has_value());
+    CHECK(as_recognised(plain + "use_distributed_optimizer: true\n").job.strategy.zero == 1);
+    CHECK(says(as_recognised("model_name_or_path: Qwen/Qwen2.5-7B\nstage: dpo\n"
+                             "tensor_model_parallel_size: 2\n")
+                   .notes.flagged,
+               "--stage dpo"));
+}
+
 TEST_CASE("preferences and what else a step would need more passes for are flagged")
 {
     const ImportedJob job = as_recognised("model_name_or_path: Qwen/Qwen2.5-7B-Instruct\n"
