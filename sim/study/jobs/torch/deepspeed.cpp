@@ -4,17 +4,13 @@
 #include "sim/study/jobs/job_sizes.h"
 #include "sim/study/jobs/named_model.h"
 #include "sim/study/jobs/nearest_optimizer.h"
+#include "sim/study/jobs/torch/deepspeed_formats.h"
 #include "sim/study/problems.h"
 
 #include <algorithm>
 #include <array>
 
 namespace trainyard {
-
-int gradient_bytes(const Training& training)
-{
-    return training.fp32_gradients.value_or(false) ? 4 : storage_bytes(training.precision);
-}
 
 namespace {
 
@@ -24,7 +20,7 @@ constexpr std::array settings_aside{
     Aside{"gradient_clipping", "of the learning, not of the time of a step"},
     Aside{"gradient_predivide_factor", "of the numerics, within the noise of a step's time"},
     Aside{"prescale_gradients", "of the numerics, within the noise of a step's time"},
-    Aside{"amp", "of the numerics, within the noise of a step's time"},
+    Aside{"amp.", "loss scaling: of the learning, not of the time of a step"},
     Aside{"steps_per_print", "of logs, which are not part of a step"},
     Aside{"wall_clock_breakdown", "of logs, which are not part of a step"},
     Aside{"tensorboard", "of logs, which are not part of a step"},
@@ -60,7 +56,8 @@ public:
         after_trainer_ = framework == "deepspeed";
         framework = "deepspeed";
         parallel_sizes();
-        precision();
+        take_whole("zero_optimization.stage", strategy_.zero, "strategy.zero");
+        read_deepspeed_formats(settings_, draft_, after_trainer_);
         zero();
         optimizer();
         checkpoints();
@@ -93,62 +90,9 @@ private:
                  "strategy.context.kind");
     }
 
-    void precision()
-    {
-        const auto enabled = [&](std::string_view name) {
-            return settings_.flag(std::string(name) + ".enabled", draft_).value_or(false);
-        };
-        const bool half = enabled("fp16");
-        const bool brain = enabled("bf16") || enabled("bfloat16");
-        const char* const brain_name =
-            settings_.find("bf16.enabled") != nullptr ? "bf16.enabled" : "bfloat16.enabled";
-        const auto left_open = [&](std::string_view name) {
-            const Json* const stated = settings_.find(name);
-            return stated != nullptr && !stated->is_bool();
-        };
-        if (half && brain)
-            draft_.refuse(settings_.origin("fp16.enabled"), "bf16 is enabled too",
-                          "enable one of them");
-        else if (half)
-            take("fp16.enabled", training_.precision, Precision::fp16, "training.precision");
-        else if (brain)
-            take(brain_name, training_.precision, Precision::bf16, "training.precision");
-        else if (after_trainer_ || left_open(brain_name))
-            draft_.assume(fmt::format("{}: bf16.enabled is left to the trainer",
-                                      to_name(training_.precision)));
-        else if (left_open("fp16.enabled")) {
-            training_.precision = Precision::fp16;
-            draft_.assume("fp16: fp16.enabled is left to the trainer, and bf16 is not in it");
-        } else {
-            training_.precision = Precision::fp32;
-            draft_.assume("fp32: neither fp16 nor bf16 is enabled");
-        }
-        gradient_format();
-    }
-
-    // Summed in one format, kept in another: the wider is what both take room and time for.
-    void gradient_format()
-    {
-        constexpr std::string_view accumulated = "data_types.grad_accum_dtype";
-        const auto kept = settings_.text(std::string(accumulated), draft_);
-        const auto wide = [](std::string_view format) {
-            return format == "fp32" || format == "torch.float32";
-        };
-        if (const auto type = settings_.text("communication_data_type", draft_))
-            take("communication_data_type", training_.fp32_gradients,
-                 wide(*type) || (kept && wide(*kept)), "training.fp32_gradients");
-        else if (kept)
-            take(accumulated, training_.fp32_gradients, wide(*kept), "training.fp32_gradients");
-        else {
-            training_.fp32_gradients = false;
-            draft_.assume("gradients reduced in the format of the parameters");
-        }
-    }
-
     void zero()
     {
         const std::string at = "zero_optimization.";
-        take_whole(at + "stage", strategy_.zero, "strategy.zero");
         const auto overlap = settings_.flag(at + "overlap_comm", draft_);
         strategy_.overlap.dp = overlap.value_or(strategy_.zero == 3);
         if (overlap)

@@ -168,3 +168,28 @@ TEST_CASE("a format that DeepSpeed leaves to its trainer is that of the switch, 
           Precision::fp16);
     CHECK(precision(R"("fp16": {"enabled": false})") == Precision::fp32);
 }
+
+TEST_CASE("DeepSpeed's autocast and Apex's amp compute in 16 bit on parameters in fp32")
+{
+    const auto training = [](const std::string& section, int stage) {
+        return config(fmt::format(
+                          R"({{"train_batch_size": 8, {}, "zero_optimization": {{"stage": {}}}}})",
+                          section, stage))
+            .job.training;
+    };
+    const std::string autocast = R"("torch_autocast": {"enabled": true, "dtype": "bfloat16"})";
+    CHECK(training(autocast, 3).precision == Precision::bf16);
+    CHECK(training(autocast, 3).fp32_gradients == false); // as they are summed
+    CHECK(training(autocast, 0).fp32_gradients == true);  // as they are kept
+    CHECK(training(R"("torch_autocast": {"enabled": true})", 2).precision == Precision::fp16);
+    CHECK(training(R"("torch_autocast": {"enabled": false})", 2).precision == Precision::fp32);
+    CHECK(training(R"("amp": {"enabled": true, "opt_level": "O1"})", 0).precision ==
+          Precision::fp16);
+    CHECK(training(R"("amp": {"enabled": true, "opt_level": "O1"})", 0).fp32_gradients == true);
+    CHECK(training(R"("amp": {"enabled": true, "opt_level": "O2"})", 0).fp32_gradients == false);
+    CHECK(training(R"("amp": {"enabled": true, "opt_level": "O0"})", 0).precision ==
+          Precision::fp32);
+    const ImportedJob job = config(R"({"train_batch_size": 8, "amp": {"enabled": true}})");
+    CHECK(says(job.notes.assumed, "amp.opt_level O1, Apex's default"));
+    CHECK(says(job.notes.assumed, "parameters are kept in fp32 alone"));
+}
