@@ -56,7 +56,7 @@ public:
         after_trainer_ = framework == "deepspeed";
         framework = "deepspeed";
         parallel_sizes();
-        take_whole("zero_optimization.stage", strategy_.zero, "strategy.zero");
+        stage();
         read_deepspeed_formats(settings_, draft_, after_trainer_);
         zero();
         optimizer();
@@ -88,6 +88,17 @@ private:
         if (strategy_.cp > 1)
             take("sequence_parallel_size", strategy_.context.kind, ContextKind::ulysses,
                  "strategy.context.kind");
+    }
+
+    // Until 2020 the section was true, for stage 1, or false.
+    void stage()
+    {
+        constexpr std::string_view section = "zero_optimization";
+        const Json* const stated = settings_.root().find(section);
+        if (stated == nullptr || !stated->is_bool())
+            take_whole("zero_optimization.stage", strategy_.zero, "strategy.zero");
+        else if (const auto sharded = settings_.flag(section, draft_))
+            take(section, strategy_.zero, *sharded ? 1 : 0, "strategy.zero");
     }
 
     void zero()
@@ -122,15 +133,16 @@ private:
         const std::string at = "zero_optimization.";
         ShardingOptions& sharding = strategy_.sharding;
         const auto reduce = settings_.whole(at + "reduce_bucket_size", draft_);
-        const auto gather = settings_.whole(at + "allgather_bucket_size", draft_);
+        const bool old = settings_.root().find("allgather_size") != nullptr;
+        const std::string gathered = old ? "allgather_size" : at + "allgather_bucket_size";
+        const auto gather = settings_.whole(gathered, draft_);
         const auto scatter = settings_.flag(at + "reduce_scatter", draft_);
         const bool cut = strategy_.zero == 1 || strategy_.zero == 2;
         if (cut && reduce)
             take(at + "reduce_bucket_size", sharding.reduce_bucket, *reduce,
                  "strategy.sharding.reduce_bucket");
         if (cut && gather)
-            take(at + "allgather_bucket_size", sharding.gather_bucket, *gather,
-                 "strategy.sharding.gather_bucket");
+            take(gathered, sharding.gather_bucket, *gather, "strategy.sharding.gather_bucket");
         if (cut && scatter)
             take(at + "reduce_scatter", sharding.reduce_scatter, *scatter,
                  "strategy.sharding.reduce_scatter");

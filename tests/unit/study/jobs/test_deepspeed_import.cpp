@@ -193,3 +193,13 @@ TEST_CASE("DeepSpeed's autocast and Apex's amp compute in 16 bit on parameters i
     CHECK(says(job.notes.assumed, "amp.opt_level O1, Apex's default"));
     CHECK(says(job.notes.assumed, "parameters are kept in fp32 alone"));
 }
+
+TEST_CASE("DeepSpeed's first way to ask for ZeRO is stage 1")
+{
+    const ImportedJob job = config(R"({"train_batch_size": 8, "fp16": {"enabled": true},
+        "zero_optimization": true, "allgather_size": 200000000})");
+    CHECK(job.job.strategy.zero == 1);
+    CHECK(job.job.strategy.sharding.gather_bucket == 200'000'000);
+    CHECK(says(job.notes.understood, "zero_optimization = true -> strategy.zero 1"));
+    CHECK(config(R"({"train_batch_size": 8, "zero_optimization": false})").job.strategy.zero == 0);
+}
