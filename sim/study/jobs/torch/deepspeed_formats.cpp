@@ -139,6 +139,13 @@ private:
                                       to_name(training_.precision)));
     }
 
+    // Without ZeRO an optimizer of DeepSpeed's own wraps the one that updates.
+    bool wrapped() const
+    {
+        return training_.precision == Precision::bf16 && !wide_parameters_ &&
+               draft_.scenario.strategy.zero == 0;
+    }
+
     // Summed in one format, kept in another: the wider is what both take room and time for.
     void gradients()
     {
@@ -149,19 +156,30 @@ private:
         };
         if (const auto type = settings_.text("communication_data_type", draft_))
             take("communication_data_type", training_.fp32_gradients,
-                 wide(*type) || (kept && wide(*kept)), "training.fp32_gradients");
+                 wide(*type) || (kept ? wide(*kept) : keeps_wide()), "training.fp32_gradients");
         else if (kept)
             take(accumulated, training_.fp32_gradients, wide(*kept), "training.fp32_gradients");
         else
             usual_gradients();
+        if (wrapped())
+            draft_.flag("bf16 at stage 0: DeepSpeed cuts the optimizer's states over the replicas, "
+                        "as at stage 1 (strategy.zero); modelled whole on each");
     }
 
     // Where gradients are cut, what is kept of them is little beside what is summed.
+    bool keeps_wide() const
+    {
+        return wrapped() || (wide_parameters_ && draft_.scenario.strategy.zero < 2);
+    }
+
     void usual_gradients()
     {
-        training_.fp32_gradients = wide_parameters_ && draft_.scenario.strategy.zero < 2;
-        draft_.assume(*training_.fp32_gradients ? "gradients in fp32, the format of the parameters"
-                      : wide_parameters_        ? "gradients reduced in the format of products"
+        training_.fp32_gradients = keeps_wide();
+        draft_.assume(wrapped() ? "gradients in fp32: with bf16 at stage 0 DeepSpeed keeps them "
+                                  "so; it sums them in bf16, in half the bytes"
+                      : *training_.fp32_gradients
+                          ? "gradients in fp32, the format of the parameters"
+                      : wide_parameters_ ? "gradients reduced in the format of products"
                                          : "gradients reduced in the format of the parameters");
     }
 

@@ -58,7 +58,9 @@ TEST_CASE("DeepSpeed's buckets are elements: bytes follow from the format of the
             .job.strategy;
     };
     // 3e8 elements of 2 bytes, or of 4
-    CHECK(strategy(0, "").bucket_cap == Bytes(600'000'000));
+    CHECK(strategy(0, R"("data_types": {"grad_accum_dtype": "bf16"},)").bucket_cap ==
+          Bytes(600'000'000));
+    CHECK(strategy(0, "").bucket_cap == Bytes(1'200'000'000)); // kept in fp32
     CHECK(strategy(0, R"("communication_data_type": "fp32",)").bucket_cap == Bytes(1'200'000'000));
     CHECK(strategy(2, "").sharding.reduce_bucket == 300'000'000);
     CHECK(strategy(2, "").zero == 2);
@@ -202,4 +204,18 @@ TEST_CASE("DeepSpeed's first way to ask for ZeRO is stage 1")
     CHECK(job.job.strategy.sharding.gather_bucket == 200'000'000);
     CHECK(says(job.notes.understood, "zero_optimization = true -> strategy.zero 1"));
     CHECK(config(R"({"train_batch_size": 8, "zero_optimization": false})").job.strategy.zero == 0);
+}
+
+TEST_CASE("DeepSpeed keeps gradients in fp32 with bf16 where nothing is sharded")
+{
+    const auto stage = [](int stage, const std::string& format) {
+        return config(fmt::format(R"({{"train_batch_size": 8, "{}": {{"enabled": true}},
+            "zero_optimization": {{"stage": {}}}}})",
+                                  format, stage));
+    };
+    CHECK(stage(0, "bf16").job.training.fp32_gradients == true);
+    CHECK(says(stage(0, "bf16").notes.flagged, "bf16 at stage 0"));
+    CHECK(stage(0, "fp16").job.training.fp32_gradients == false);
+    CHECK(stage(1, "bf16").job.training.fp32_gradients == false);
+    CHECK(stage(1, "bf16").notes.flagged.empty());
 }
