@@ -104,13 +104,7 @@ private:
     void zero()
     {
         const std::string at = "zero_optimization.";
-        const auto overlap = settings_.flag(at + "overlap_comm", draft_);
-        strategy_.overlap.dp = overlap.value_or(strategy_.zero == 3);
-        if (overlap)
-            take(at + "overlap_comm", strategy_.overlap.dp, *overlap, "strategy.overlap.dp");
-        else
-            draft_.assume(fmt::format("overlap_comm {}, DeepSpeed's default for stage {}",
-                                      strategy_.zero == 3, strategy_.zero));
+        overlap();
         if (strategy_.zero == 1 || strategy_.zero == 2)
             strategy_.sharding.style = ShardingStyle::deepspeed;
         buckets();
@@ -125,6 +119,22 @@ private:
         older_offload("cpu_offload", strategy_.offload.optimizer, "strategy.offload.optimizer");
         older_offload("cpu_offload_params", strategy_.offload.parameters,
                       "strategy.offload.parameters");
+    }
+
+    void overlap()
+    {
+        constexpr std::string_view name = "zero_optimization.overlap_comm";
+        const auto stated = settings_.flag(name, draft_);
+        strategy_.overlap.dp = strategy_.zero == 3;
+        if (!stated)
+            draft_.assume(fmt::format("overlap_comm {}, DeepSpeed's default for stage {}",
+                                      strategy_.zero == 3, strategy_.zero));
+        else if (*stated || strategy_.zero < 3)
+            take(name, strategy_.overlap.dp, *stated, "strategy.overlap.dp");
+        else
+            draft_.flag(fmt::format("line {}: overlap_comm false: at stage 3 compute then waits "
+                                    "for each reduction of gradients; modelled beside compute",
+                                    settings_.origin(name).line));
     }
 
     // Counted in elements.

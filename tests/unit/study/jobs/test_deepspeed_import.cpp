@@ -219,3 +219,16 @@ TEST_CASE("DeepSpeed keeps gradients in fp32 with bf16 where nothing is sharded"
     CHECK(stage(1, "bf16").job.training.fp32_gradients == false);
     CHECK(stage(1, "bf16").notes.flagged.empty());
 }
+
+TEST_CASE("reductions of DeepSpeed's stage 3 that stand in the way of compute are flagged")
+{
+    const auto overlapping = [](int stage) {
+        return config(fmt::format(R"({{"train_batch_size": 8, "bf16": {{"enabled": true}},
+            "zero_optimization": {{"stage": {}, "overlap_comm": false}}}})",
+                                  stage));
+    };
+    CHECK(says(overlapping(3).notes.flagged, "overlap_comm false"));
+    CHECK(overlapping(3).warnings.empty());
+    CHECK(overlapping(2).notes.flagged.empty());
+    CHECK(overlapping(2).job.strategy.overlap.dp == false);
+}
