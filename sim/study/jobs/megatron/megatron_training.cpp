@@ -27,6 +27,7 @@ public:
         buckets();
         recompute();
         optimizer();
+        states();
         attention();
     }
 
@@ -251,6 +252,24 @@ private:
         take("--optimizer", training_.optimizer, nearest->optimizer, "training.optimizer");
         if (!nearest->difference.empty())
             draft_.assume(values_.origin("--optimizer"), nearest->difference);
+    }
+
+    // States of the optimizer in other formats or places than those that are modelled.
+    void states()
+    {
+        for (const std::string_view name :
+             {"--exp-avg-dtype", "--exp-avg-sq-dtype", "--main-params-dtype"})
+            if (const std::string format = values_.text(name); !format.empty() && format != "fp32")
+                draft_.flag(values_.origin(name),
+                            "the state is modelled in fp32, in more memory than it takes");
+        if (values_.on("--use-precision-aware-optimizer"))
+            draft_.understand(values_.origin("--use-precision-aware-optimizer"),
+                              "formats of states where arguments beside it give them");
+        constexpr std::string_view fraction = "--optimizer-offload-fraction";
+        const auto part = values_.number(fraction);
+        if (part && *part < 1 && values_.on("--optimizer-cpu-offload"))
+            draft_.flag(values_.origin(fraction),
+                        "part of the states stays on the device, modelled all on the host");
     }
 
     void attention()

@@ -40,6 +40,14 @@ constexpr std::array settings_aside{
     Aside{"zero_optimization.sub_group_size", "of the optimizer's order, not of its time"},
 };
 
+// What changes the traffic of ZeRO without a field of a scenario that says so, where it is on.
+constexpr std::array unmodelled_traffic{
+    Aside{"zero_quantized_weights", "parameters are gathered in 8 bit, less than modelled"},
+    Aside{"zero_quantized_nontrainable_weights",
+          "frozen parameters are kept and gathered in 8 bit, less than modelled"},
+    Aside{"zero_quantized_gradients", "gradients are exchanged in few bits, less than modelled"},
+};
+
 class DeepSpeedReader {
 public:
     DeepSpeedReader(SettingTree& settings, JobContext& context)
@@ -115,6 +123,7 @@ private:
         else
             draft_.ignore(settings_.origin(at + "offload_param.device"),
                           "of effect at stage 3 alone");
+        unmodelled();
         // As they were called until 2021.
         older_offload("cpu_offload", strategy_.offload.optimizer, "strategy.offload.optimizer");
         older_offload("cpu_offload_params", strategy_.offload.parameters,
@@ -208,6 +217,20 @@ private:
             take(name, field, OffloadTarget::cpu, place);
         else
             draft_.refuse(settings_.origin(name), "is not modelled", "cpu or none");
+    }
+
+    void unmodelled()
+    {
+        const std::string at = "zero_optimization.";
+        for (const Aside& one : unmodelled_traffic)
+            if (const std::string name = at + std::string(one.prefix);
+                settings_.flag(name, draft_).value_or(false))
+                draft_.flag(settings_.origin(name), one.why);
+        const std::string ratio = at + "offload_optimizer.ratio";
+        const Json* const part = settings_.find(ratio);
+        if (part != nullptr && part->is_number() && part->as_double() < 1)
+            draft_.flag(settings_.origin(ratio),
+                        "part of the states stays on the device, modelled all on the host");
     }
 
     void older_offload(const std::string& what, OffloadTarget& field, std::string_view place)

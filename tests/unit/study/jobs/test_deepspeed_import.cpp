@@ -232,3 +232,15 @@ TEST_CASE("reductions of DeepSpeed's stage 3 that stand in the way of compute ar
     CHECK(overlapping(2).notes.flagged.empty());
     CHECK(overlapping(2).job.strategy.overlap.dp == false);
 }
+
+TEST_CASE("traffic and memory that DeepSpeed saves in ways that are not modelled are flagged")
+{
+    const ImportedJob job = config(R"({"train_batch_size": 8, "bf16": {"enabled": true},
+        "zero_optimization": {"stage": 3, "zero_quantized_weights": true,
+        "zero_quantized_gradients": true, "zero_quantized_nontrainable_weights": false,
+        "offload_optimizer": {"device": "cpu", "ratio": 0.3}}})");
+    CHECK(job.notes.flagged.size() == 3);
+    CHECK(says(job.notes.flagged, "zero_quantized_weights = true: parameters are gathered"));
+    CHECK(says(job.notes.flagged, "zero_quantized_gradients = true"));
+    CHECK(says(job.notes.flagged, "offload_optimizer.ratio = 0.3"));
+}

@@ -148,6 +148,18 @@ TEST_CASE("a precision-aware optimizer says in which format it keeps gradients")
     CHECK(wide("--use-precision-aware-optimizer --main-grads-dtype fp32") == true);
 }
 
+TEST_CASE("states of an optimizer in other formats or places than modelled are flagged")
+{
+    const ImportedJob job =
+        with_arguments("--use-precision-aware-optimizer --exp-avg-dtype bf16 --exp-avg-sq-dtype "
+                       "fp32 --optimizer-cpu-offload --optimizer-offload-fraction 0.5");
+    CHECK(job.notes.flagged.size() == 2);
+    CHECK(says(job.notes.flagged, "--exp-avg-dtype bf16: the state is modelled in fp32"));
+    CHECK(says(job.notes.flagged, "--optimizer-offload-fraction 0.5: part of the states stays"));
+    CHECK(with_arguments("--optimizer-cpu-offload --optimizer-offload-fraction 1.0")
+              .notes.flagged.empty());
+}
+
 TEST_CASE("experts are cut over tensor-parallel ranks unless an argument says otherwise")
 {
     const std::string experts = "--num-experts 8 --moe-router-topk 2 --expert-model-parallel-size ";
