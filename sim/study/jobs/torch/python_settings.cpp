@@ -30,7 +30,10 @@ struct PythonValue {
 
 class PythonReader {
 public:
-    explicit PythonReader(std::string_view text) : text_(text) {}
+    // `known` are settings that functions further down return, as far as they are known.
+    PythonReader(std::string_view text, const std::vector<PythonSettings>& known)
+        : text_(text), known_(known)
+    {}
 
     std::vector<PythonSettings> read()
     {
@@ -319,16 +322,26 @@ private:
                 others.push_back(value().json);
             }
         });
-        const auto known = std::find_if(out_.begin(), out_.end(),
-                                        [&](const auto& one) { return one.name == name; });
-        if (known != out_.end() && may_copy(known->values))
-            named = known->values;
+        const PythonSettings* const made = made_by(name);
+        if (made != nullptr && may_copy(made->values))
+            named = made->values;
         else if (!others.items().empty())
             named["args"] = std::move(others);
         return {std::move(named), name};
     }
 
+    // What a function of the file returns, wherever it stands.
+    const PythonSettings* made_by(std::string_view name) const
+    {
+        for (const auto* list : {&out_, &known_})
+            for (const PythonSettings& one : *list)
+                if (one.name == name)
+                    return &one;
+        return nullptr;
+    }
+
     std::string_view text_;
+    const std::vector<PythonSettings>& known_;
     std::size_t at_ = 0;
     int line_ = 1;
     int open_ = 0; // brackets
@@ -343,7 +356,17 @@ private:
 
 std::vector<PythonSettings> python_settings(std::string_view text)
 {
-    return PythonReader(text).read();
+    // Once more for each function that another one above calls.
+    constexpr int most_passes = 8;
+    std::vector<PythonSettings> out;
+    for (int pass = 0; pass < most_passes; ++pass) {
+        std::vector<PythonSettings> now = PythonReader(text, out).read();
+        const bool same = now == out;
+        out = std::move(now);
+        if (same)
+            break;
+    }
+    return out;
 }
 
 } // namespace trainyard

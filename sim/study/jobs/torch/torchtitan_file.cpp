@@ -109,9 +109,12 @@ Checked<Json> from_python(const std::string& text, const std::string& file, JobC
         std::vector<std::string_view> names;
         for (const PythonSettings& one : configs)
             names.push_back(one.name);
+        const std::string what = configs.empty() ? "holds no configuration of torchtitan"
+                                 : wanted != context.options.defined.end()
+                                     ? fmt::format("holds no configuration {}", wanted->second)
+                                     : "holds several jobs";
         return tl::unexpected(Problems{
-            {file, 0, "",
-             configs.empty() ? "holds no configuration of torchtitan" : "holds several jobs",
+            {file, 0, "", what,
              configs.empty()
                  ? "wanted: NAME = Trainer.Config(...), or functions that return one"
                  : fmt::format("--define config=NAME takes one of {}", fmt::join(names, ", ")),

@@ -84,6 +84,43 @@ def llama3_70b_long():
     CHECK(single.job.training.sequence_length == 8192);
 }
 
+TEST_CASE("a configuration in Python may start from one that stands further down")
+{
+    const std::string registry = R"py(from torchtitan.trainer import Trainer
+
+def llama3_compiled() -> Trainer.Config:
+    config = llama3_long()
+    config.compile = CompileConfig(enable=True)
+    return config
+
+def llama3_long() -> Trainer.Config:
+    config = llama3_base()
+    config.training.seq_len = 16384
+    return config
+
+def llama3_base() -> Trainer.Config:
+    return Trainer.Config(
+        model_spec=model_registry("8B"),
+        training=TrainingConfig(local_batch_size=1, seq_len=8192),
+        activation_checkpoint=FullAC.Config(),
+    )
+)py";
+    JobImportOptions options = on_h100(1);
+    options.defined["config"] = "llama3_compiled";
+    const ImportedJob job = imported(JobKind::torchtitan, registry, options);
+    CHECK(job.scenario.scenario.software.framework == "torchtitan");
+    CHECK(job.job.training.sequence_length == 16384);
+    CHECK(job.job.training.recompute == Recompute::full);
+    options.defined["config"] = "llama3_70b";
+    const Diagnostic problem = refusal_of(JobKind::torchtitan, registry, options);
+    CHECK(problem.message == "holds no configuration llama3_70b");
+    CHECK(problem.hint ==
+          "--define config=NAME takes one of llama3_compiled, llama3_long, llama3_base");
+    // Functions that call each other in a ring end too.
+    CHECK(python_settings("def a():\n    return b(x=1)\ndef b():\n    return a(x=1)\n").size() ==
+          2);
+}
+
 TEST_CASE("classes that a configuration in Python calls say what they do")
 {
     const std::string registry = R"py(from torchtitan.trainer import Trainer
