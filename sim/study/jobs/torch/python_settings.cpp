@@ -113,15 +113,15 @@ private:
     {
         const std::size_t dot = name.find('.');
         if (dot == std::string::npos) {
-            variables_[name] = made;
+            (outermost ? globals_ : variables_)[name] = made;
             if (outermost)
                 keep(name, std::move(made));
             return;
         }
-        const auto found = variables_.find(name.substr(0, dot));
-        if (found == variables_.end())
+        PythonValue* const changed = variable(name.substr(0, dot));
+        if (changed == nullptr)
             return;
-        Json* at = &found->second.json;
+        Json* at = &changed->json;
         for (std::size_t from = dot + 1; from < name.size();) {
             const std::size_t end = std::min(name.find('.', from), name.size());
             if (!at->is_object())
@@ -213,9 +213,17 @@ private:
             return name.find_first_of("fF") == std::string::npos ? PythonValue{Json(letters), ""}
                                                                  : PythonValue{};
         }
-        const auto known = variables_.find(name);
-        return known != variables_.end() && may_copy(known->second.json) ? known->second
-                                                                         : PythonValue{};
+        const PythonValue* const known = variable(name);
+        return known != nullptr && may_copy(known->json) ? *known : PythonValue{};
+    }
+
+    // Of the function that is being read, else of the file.
+    PythonValue* variable(const std::string& name)
+    {
+        for (auto* const all : {&variables_, &globals_})
+            if (const auto found = all->find(name); found != all->end())
+                return &found->second;
+        return nullptr;
     }
 
     bool may_copy(const Json& tree)
@@ -284,10 +292,7 @@ private:
     Json list()
     {
         Json out = Json::array();
-        parts(peek() == '[' ? ']' : ')', [&] {
-            PythonValue item = value();
-            out.push_back(item.call.empty() ? std::move(item.json) : Json(item.call));
-        });
+        parts(peek() == '[' ? ']' : ')', [&] { out.push_back(with_call(value())); });
         return out;
     }
 
@@ -347,8 +352,9 @@ private:
     int open_ = 0; // brackets
     int depth_ = 0;
     std::size_t copied_ = 0;
-    std::string function_; // being read
-    std::map<std::string, PythonValue> variables_;
+    std::string function_;                         // being read
+    std::map<std::string, PythonValue> variables_; // of that function
+    std::map<std::string, PythonValue> globals_;
     std::vector<PythonSettings> out_;
 };
 
