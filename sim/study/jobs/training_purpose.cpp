@@ -13,7 +13,8 @@ constexpr std::array<std::string_view, 9> beyond_text{"dpo", "kto",  "orpo", "rm
 constexpr std::array<std::string_view, 4> purposes{"--stage", "--rl", "--rlhf-type",
                                                    "--trainer-type"};
 
-constexpr std::array<std::string_view, 12> unmodelled{"--reward-model",
+constexpr std::array<std::string_view, 13> unmodelled{"--reward-model",
+                                                      "--mixture-of-depths",
                                                       "--use-galore",
                                                       "--use-apollo",
                                                       "--use-badam",
@@ -42,14 +43,12 @@ void flag_purpose(ArgumentValues& values, JobDraft& draft)
         said = said.substr(said.rfind('_') + 1);                      // "TRL_DPO"
         const bool named = name.starts_with("--rl") && !said.empty(); // whichever it is
         if (named || std::find(beyond_text.begin(), beyond_text.end(), said) != beyond_text.end())
-            draft.flag(fmt::format("{}: passes over pairs, of a frozen model or to generate are "
-                                   "not modelled, taken as training on text",
-                                   values.origin(name).setting));
+            draft.flag(values.origin(name), "passes over pairs, of a frozen model or to generate "
+                                            "are not modelled, taken as training on text");
     }
     for (const std::string_view name : unmodelled)
         if (values.on(name))
-            draft.flag(fmt::format("{}: not modelled, trained as without it",
-                                   values.origin(name).setting));
+            draft.flag(values.origin(name), "not modelled, trained as without it");
     for (const std::string_view name : {"--sample-packing", "--packing"})
         if (values.on(name))
             draft.assume(values.origin(name),

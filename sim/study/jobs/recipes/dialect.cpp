@@ -129,7 +129,6 @@ constexpr std::array trainer_keys{
     RecipeKey{"disable_gradient_checkpointing", "true", "--gradient-checkpointing", off},
     RecipeKey{"bfloat16", "true", "--bf16", on},
     RecipeKey{"float16", "true", "--fp16", on},
-    RecipeKey{"pure_bf16", "true", "--bf16", on},
 };
 
 // LLaMA-Factory on Megatron-Core (mcore_adapter): Trainer's batches beside Megatron's layout.

@@ -94,7 +94,12 @@ private:
         } else if (mixed == "bf16" || mixed == "fp16")
             take("--mixed-precision", training_.precision,
                  mixed == "bf16" ? Precision::bf16 : Precision::fp16, "training.precision");
-        else if (values_.on("--bf16"))
+        else if (values_.on("--pure-bf16")) {
+            take("--pure-bf16", training_.precision, Precision::bf16, "training.precision");
+            draft_.flag(values_.origin("--pure-bf16"),
+                        "parameters and states of the optimizer are in bf16 alone, modelled with "
+                        "copies in fp32: they take less memory");
+        } else if (values_.on("--bf16"))
             take("--bf16", training_.precision, Precision::bf16, "training.precision");
         else if (values_.on("--fp16"))
             take("--fp16", training_.precision, Precision::fp16, "training.precision");

@@ -77,6 +77,18 @@ TEST_CASE("preferences and what else a step would need more passes for are flagg
     CHECK_FALSE(says(text.notes.flagged, "--stage"));
 }
 
+TEST_CASE("training in bf16 alone takes less than is modelled, which is flagged")
+{
+    const std::string plain = "model_name_or_path: Qwen/Qwen2.5-7B-Instruct\nstage: sft\n"
+                              "finetuning_type: full\n";
+    const ImportedJob job = as_recognised(plain + "pure_bf16: true\nmixture_of_depths: convert\n");
+    CHECK(job.job.training.precision == Precision::bf16);
+    CHECK(says(job.notes.understood, "line 4: --pure-bf16 -> training.precision bf16"));
+    CHECK(says(job.notes.flagged, "line 4: --pure-bf16: parameters and states"));
+    CHECK(says(job.notes.flagged, "line 5: --mixture-of-depths convert: not modelled"));
+    CHECK_FALSE(says(as_recognised(plain + "bf16: true\n").notes.flagged, "bf16"));
+}
+
 TEST_CASE("a recipe that generates or exports weights is no job")
 {
     const std::string model = "model_name_or_path: Qwen/Qwen2.5-7B-Instruct\n";
