@@ -175,6 +175,7 @@ private:
                                          ? ContextKind::ring
                                          : ContextKind::ulysses;
         shards();
+        workers();
         values_.take("--zero-stage", strategy_.zero, "strategy.zero");
     }
 
@@ -191,6 +192,23 @@ private:
         if (copies.value_or(1) > 1 && *shards > 1)
             take("--dp-shard-size", strategy_.shard_group, *shards * strategy_.cp,
                  "strategy.shard_group");
+    }
+
+    // LLaMA-Factory's workers of Ray have a GPU each.
+    void workers()
+    {
+        constexpr std::string_view name = "--ray-num-workers";
+        const auto gpus = values_.whole(name);
+        constexpr std::int64_t most = 1'000'000;
+        const std::int64_t replica = std::int64_t{strategy_.tp} * strategy_.pp * strategy_.cp;
+        if (!gpus || *gpus < 1 || *gpus > most || replica < 1)
+            return;
+        if (*gpus % replica != 0)
+            return draft_.refuse(values_.origin(name),
+                                 fmt::format("a replica takes {} GPUs", replica),
+                                 "a multiple of them");
+        draft_.size.replicas = *gpus / replica;
+        draft_.understand(values_.origin(name), fmt::format("{} GPUs", *gpus));
     }
 
     void recompute()

@@ -89,6 +89,19 @@ TEST_CASE("training in bf16 alone takes less than is modelled, which is flagged"
     CHECK_FALSE(says(as_recognised(plain + "bf16: true\n").notes.flagged, "bf16"));
 }
 
+TEST_CASE("workers of Ray are the GPUs of LLaMA-Factory")
+{
+    const auto job = [](const std::string& workers) {
+        return as_recognised("model_name_or_path: Qwen/Qwen2.5-7B-Instruct\nstage: sft\n"
+                             "per_device_train_batch_size: 1\nray_num_workers: " +
+                             workers + "\n");
+    };
+    CHECK(job("4").job.world() == 4);
+    CHECK(job("16").job.world() == 16);
+    CHECK(job("16").job.training.global_batch == 16);
+    CHECK(says(job("4").notes.understood, "line 4: --ray-num-workers 4 -> 4 GPUs"));
+}
+
 TEST_CASE("a recipe that generates or exports weights is no job")
 {
     const std::string model = "model_name_or_path: Qwen/Qwen2.5-7B-Instruct\n";
