@@ -160,6 +160,21 @@ TEST_CASE("states of an optimizer in other formats or places than modelled are f
               .notes.flagged.empty());
 }
 
+TEST_CASE("layers that skip the window see all keys")
+{
+    const std::string window = "--window-size 127,0 --window-attn-skip-freq ";
+    const Transformer every_fourth = model_of(with_arguments(window + "4"));
+    CHECK(every_fourth.sliding_window == 128);
+    for (int layer = 0; layer < every_fourth.layers; ++layer)
+        CHECK(has_window(every_fourth, layer) == ((layer + 1) % 4 != 0));
+    const Transformer listed = model_of(with_arguments(window + "'[0]*2+[1]*30'"));
+    CHECK_FALSE(has_window(listed, 1));
+    CHECK(has_window(listed, 2));
+    CHECK(has_window(listed, 31));
+    CHECK(refusal_of(JobKind::megatron, seven_billion + window + "[1,0]", on_h100(1)).message ==
+          "--window-attn-skip-freq [1,0]: is no list with a number for each layer");
+}
+
 TEST_CASE("experts are cut over tensor-parallel ranks unless an argument says otherwise")
 {
     const std::string experts = "--num-experts 8 --moe-router-topk 2 --expert-model-parallel-size ";
