@@ -175,6 +175,21 @@ TEST_CASE("layers that skip the window see all keys")
           "--window-attn-skip-freq [1,0]: is no list with a number for each layer");
 }
 
+TEST_CASE("Megatron FSDP shards what its strategy names, and nothing where it is off")
+{
+    const auto strategy = [](const std::string& kind) {
+        return with_arguments("--use-megatron-fsdp --data-parallel-sharding-strategy " + kind);
+    };
+    CHECK(strategy("no_shard").job.strategy.zero == 0);
+    CHECK(strategy("optim").job.strategy.zero == 1);
+    CHECK(strategy("optim_grads").job.strategy.zero == 2); // parameters stay whole
+    CHECK(strategy("optim_grads_params").job.strategy.zero == 3);
+    CHECK_FALSE(says(strategy("optim_grads_params").notes.ignored, "of no effect"));
+    const ImportedJob off = with_arguments("--data-parallel-sharding-strategy optim_grads_params");
+    CHECK(off.job.strategy.zero == 1);
+    CHECK(says(off.notes.ignored, "of no effect without --use-megatron-fsdp"));
+}
+
 TEST_CASE("experts are cut over tensor-parallel ranks unless an argument says otherwise")
 {
     const std::string experts = "--num-experts 8 --moe-router-topk 2 --expert-model-parallel-size ";
