@@ -272,6 +272,18 @@ private:
                         "part of the states stays on the device, modelled all on the host");
     }
 
+    // Bias and activation: of gated MLPs and of others each has a switch of its own.
+    void activation()
+    {
+        const auto* const model =
+            draft_.model ? std::get_if<Transformer>(&draft_.model->architecture) : nullptr;
+        const bool gated = model != nullptr && model->gated_mlp;
+        const std::string_view name = gated ? "--no-bias-swiglu-fusion" : "--no-bias-gelu-fusion";
+        if (values_.on(name))
+            take(name, draft_.scenario.software.fused_elementwise, false,
+                 "software.fused_elementwise");
+    }
+
     void attention()
     {
         std::optional<AttentionKernel>& kernel = draft_.scenario.software.attention;
@@ -286,6 +298,9 @@ private:
                      values_.either("--use-flash-attn", "--use-flash-attn-v2");
                  values_.on(flash))
             take(flash, kernel, AttentionKernel::flash2, "software.attention");
+        else if (values_.text("--transformer-impl") == "local")
+            take("--transformer-impl", kernel, AttentionKernel::unfused, "software.attention");
+        activation();
         if (values_.on("--cross-entropy-loss-fusion"))
             take("--cross-entropy-loss-fusion", draft_.scenario.software.fused_loss, true,
                  "software.fused_loss");

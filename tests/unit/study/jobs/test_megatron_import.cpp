@@ -190,6 +190,20 @@ TEST_CASE("Megatron FSDP shards what its strategy names, and nothing where it is
     CHECK(says(off.notes.ignored, "of no effect without --use-megatron-fsdp"));
 }
 
+TEST_CASE("fusions that are switched off are told as what they are")
+{
+    const ImportedJob job = with_arguments("--no-bias-swiglu-fusion --no-bias-dropout-fusion "
+                                           "--transformer-impl local");
+    CHECK(job.scenario.scenario.software.fused_elementwise == false);
+    CHECK(job.scenario.scenario.software.attention == AttentionKernel::unfused);
+    CHECK(says(job.notes.ignored, "--no-bias-dropout-fusion: modelled with the fused kernel"));
+    // Of MLPs without a gate.
+    CHECK_FALSE(with_arguments("--no-bias-gelu-fusion")
+                    .scenario.scenario.software.fused_elementwise.has_value());
+    CHECK(with_arguments("--transformer-impl local --use-flash-attn")
+              .scenario.scenario.software.attention == AttentionKernel::flash2);
+}
+
 TEST_CASE("experts are cut over tensor-parallel ranks unless an argument says otherwise")
 {
     const std::string experts = "--num-experts 8 --moe-router-topk 2 --expert-model-parallel-size ";
