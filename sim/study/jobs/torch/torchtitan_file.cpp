@@ -175,7 +175,8 @@ Checked<Json> titan_settings(const std::string& text, const std::string& file, J
     const std::size_t first = text.find_first_not_of(" \t\r\n");
     if (first != std::string::npos && text[first] == '{')
         return parse_json(text, file);
-    return is_titan_python(text) ? from_python(text, file, context) : parse_toml(text, file);
+    const bool python = is_titan_python(text) || file.ends_with(".py");
+    return python ? from_python(text, file, context) : parse_toml(text, file);
 }
 
 bool is_titan_python(std::string_view text)
