@@ -336,10 +336,13 @@ void read_deepspeed_job(const std::string& text, JobContext& context)
     constexpr std::string_view length = "training.sequence_length";
     const bool stated = std::any_of(context.options.changes.begin(), context.options.changes.end(),
                                     [&](const Override& change) { return change.field == length; });
-    if (!stated)
-        draft.assume(fmt::format("sequences of {} tokens: a DeepSpeed configuration does not say "
-                                 "(--set {}=4096 does)",
-                                 draft.scenario.training.sequence_length, length));
+    if (stated)
+        return;
+    const bool fewer = shortened_to_positions(draft);
+    draft.assume(fmt::format("sequences of {} tokens{}: a DeepSpeed configuration does not say "
+                             "(--set {}=4096 does)",
+                             draft.scenario.training.sequence_length,
+                             fewer ? ", as many as the model has positions" : "", length));
 }
 
 std::string write_deepspeed(const ExportedJob& exported)

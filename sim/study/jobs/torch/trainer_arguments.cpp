@@ -281,13 +281,7 @@ private:
                 take(name, training_.sequence_length, *length + answer, "training.sequence_length");
                 return;
             }
-        const auto* const layers =
-            draft_.model ? std::get_if<Transformer>(&draft_.model->architecture) : nullptr;
-        const bool fewer = layers != nullptr && layers->position == PositionKind::learned &&
-                           layers->max_positions > 0 &&
-                           layers->max_positions < training_.sequence_length;
-        if (fewer)
-            training_.sequence_length = layers->max_positions;
+        const bool fewer = shortened_to_positions(draft_);
         draft_.assume(fmt::format("sequences of {} tokens{}: no argument says (--set "
                                   "training.sequence_length=4096 does)",
                                   training_.sequence_length,
