@@ -111,7 +111,7 @@ constexpr std::array arguments_aside{
     Aside{"--no-gradient-accumulation-fusion", fused_anyway},
     Aside{"--cross-entropy", as_modelled},
     Aside{"--use-mcore-models", as_modelled},
-    Aside{"--transformer-impl", as_modelled},
+    Aside{"--transformer-impl", "kernels beside attention are those of the framework's class"},
     Aside{"--moe-grouped-gemm", as_modelled},
     Aside{"--moe-permute-fusion", as_modelled},
     Aside{"--moe-router-fusion", as_modelled},

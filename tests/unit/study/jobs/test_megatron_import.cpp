@@ -200,8 +200,9 @@ TEST_CASE("fusions that are switched off are told as what they are")
     // Of MLPs without a gate.
     CHECK_FALSE(with_arguments("--no-bias-gelu-fusion")
                     .scenario.scenario.software.fused_elementwise.has_value());
-    CHECK(with_arguments("--transformer-impl local --use-flash-attn")
-              .scenario.scenario.software.attention == AttentionKernel::flash2);
+    const ImportedJob flash = with_arguments("--transformer-impl local --use-flash-attn");
+    CHECK(flash.scenario.scenario.software.attention == AttentionKernel::flash2);
+    CHECK(says(flash.notes.ignored, "--transformer-impl local: kernels beside attention are"));
 }
 
 TEST_CASE("experts are cut over tensor-parallel ranks unless an argument says otherwise")
