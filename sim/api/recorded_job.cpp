@@ -25,6 +25,7 @@ namespace {
 struct TimedCluster {
     Topology topology;
     std::shared_ptr<const CostPart> costs;
+    std::vector<std::string> assumed; // of a cluster that nobody described
 };
 
 Checked<TimedCluster> timed(const ScenarioFile& file, const Json& json, const std::string& from,
@@ -35,7 +36,7 @@ Checked<TimedCluster> timed(const ScenarioFile& file, const Json& json, const st
         return tl::unexpected(topology.error());
     CostMemos memos;
     Problems problems;
-    TimedCluster out{*topology, build_cost(file, *topology, hash, memos, problems)};
+    TimedCluster out{*topology, build_cost(file, *topology, hash, memos, problems), {}};
     if (out.costs == nullptr)
         return tl::unexpected(std::move(problems));
     return out;
@@ -68,8 +69,15 @@ Checked<TimedCluster> usual_cluster(const std::string& gpu, int ranks, int gpus_
     const auto machine = usual_machine(gpu, (ranks + each - 1) / each, each);
     if (!machine)
         return refused(machine.error(), "--topology FILE");
-    return timed(ScenarioFile(), machine->topology, trace,
-                 content_hash(to_text(machine->topology)));
+    Checked<TimedCluster> out =
+        timed(ScenarioFile(), machine->topology, trace, content_hash(to_text(machine->topology)));
+    if (out) {
+        out->assumed = machine->assumptions;
+        out->assumed.insert(out->assumed.begin(),
+                            fmt::format("a cluster of {} GPUs of {} (--topology gives another)",
+                                        out->topology.device_count(), gpu));
+    }
+    return out;
 }
 
 // The cluster of the options; without one, what the recorded device usually stands in.
@@ -105,6 +113,7 @@ Problems add_cluster(RunSummary& run, const TraceQuestion& question, const JobTr
     const Checked<TimedCluster> cluster = cluster_of(question, job);
     if (!cluster)
         return cluster.error();
+    run.assumed.insert(run.assumed.end(), cluster->assumed.begin(), cluster->assumed.end());
     if (question.scale_to > 0) {
         Checked<ScaledStep> scaled =
             scale_step(job, question.scale_to, cluster->topology, *cluster->costs->cost, work);

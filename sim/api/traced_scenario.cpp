@@ -25,7 +25,9 @@ Checked<JobTrace> read_job_trace(const std::vector<std::string>& files, const Wo
         std::move(read->groups.begin(), read->groups.end(), std::back_inserter(all.groups));
     }
     if (problems.empty() && all.ranks.empty())
-        problems.push_back({files.front(), 0, "", "lists communicators: no trace of a rank",
+        problems.push_back({files.front(), 0, "",
+                            all.groups.empty() ? "holds no trace of a rank"
+                                               : "lists communicators: no trace of a rank",
                             "give the traces beside it", Severity::error});
     if (!problems.empty())
         return tl::unexpected(std::move(problems));

@@ -24,7 +24,7 @@ Problems idle_settings(const Scenario& scenario, const Job& job)
             problems.push_back({"", 0, pointer, message, "", Severity::warning});
     };
     note(sharded && stated.overlap.dp == false, "/strategy/overlap/dp",
-         "FSDP always communicates beside compute; this has no effect");
+         "with ZeRO-3 communication is modelled beside compute; this has no effect");
     note(sharded && buckets, "/strategy/bucket_cap",
          "FSDP reduces layer by layer; buckets have no effect");
     append(problems, data_parallel_notes(stated, job));

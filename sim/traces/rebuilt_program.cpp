@@ -99,7 +99,7 @@ private:
             const auto [at, fresh] = groups.try_emplace({transfer.group, ranks});
             if (fresh)
                 at->second = add_group(ranks, job_.role_of(transfer));
-            const CostId cost = transfer_cost(transfer, length_of(rank, rank.ops[first.op]));
+            const CostId cost = transfer_cost(transfer, length_of(first.rank, rank.ops[first.op]));
             for (const auto& member : collective.members)
                 joined_[member.rank][member.op] = {cost, at->second};
             ++out_.joined;
@@ -129,12 +129,14 @@ private:
         return add_group_slot(out_.program, role.value_or(GroupKind::world));
     }
 
-    double length_of(const RankActivity& rank, const TraceOp& op) const
+    double length_of(std::size_t r, const TraceOp& op) const
     {
+        const RankActivity& rank = job_.ranks[r];
         const double recorded = known_.of(job_, rank, op).times.length;
         if (op.transfer == TraceOp::no_transfer || !transfer_time_)
             return recorded;
-        return transfer_time_(rank.transfers[op.transfer], recorded).value_or(recorded);
+        return transfer_time_(rank.transfers[op.transfer], recorded, times_[r][op.transfer].source)
+            .value_or(recorded);
     }
 
     // While it is there, waiting included, compute beside it is slower.
@@ -255,7 +257,7 @@ private:
         entry.op.label = label_of(rank, op);
         entry.op.blocks_host = of.blocks_host;
         if (op.transfer == TraceOp::no_transfer)
-            entry.op.cost = compute_cost(length_of(rank, op));
+            entry.op.cost = compute_cost(length_of(r, op));
         else {
             const Joined joined =
                 joined_[r][of.op].cost.valid() ? joined_[r][of.op] : lone(r, rank, op);
@@ -282,7 +284,7 @@ private:
         const auto [at, fresh] = alone_.try_emplace(r);
         if (fresh)
             at->second = add_group({r}, std::nullopt);
-        return {transfer_cost(rank.transfers[op.transfer], length_of(rank, op)), at->second};
+        return {transfer_cost(rank.transfers[op.transfer], length_of(r, op)), at->second};
     }
 
     double waited(std::size_t r, const TraceOp& op) const

@@ -9,8 +9,10 @@
 
 namespace trainyard {
 
-// How long a transfer moves data, s, that moved them for `recorded`; nothing: as long.
-using TransferChange = std::function<std::optional<double>(const TraceTransfer&, double recorded)>;
+// How long a transfer moves data, s, that moved them for `recorded`, as far as `known` tells;
+// nothing: as long.
+using TransferChange =
+    std::function<std::optional<double>(const TraceTransfer&, double recorded, MovingFrom known)>;
 
 struct RebuiltProgram {
     static constexpr std::size_t no_op = ~std::size_t{0};

@@ -23,7 +23,8 @@ public:
     {}
 
     // Nothing where the transfer's group does not grow, or its kind or size is unknown.
-    std::optional<double> operator()(const TraceTransfer& transfer, double recorded)
+    std::optional<double> operator()(const TraceTransfer& transfer, double recorded,
+                                     MovingFrom known)
     {
         const std::optional<GroupKind> role = job_.role_of(transfer);
         if (!role || !is_data_parallel(*role) || transfer.ranks < 2)
@@ -34,10 +35,12 @@ public:
             return std::nullopt;
         }
         const BothTimes& expected = expected_of(transfer);
-        const double growth = expected.apart ? 1 : recorded / expected.before;
-        const double scaled = std::max(expected.after * growth, recorded);
+        const bool may_wait = known == MovingFrom::quickest || known == MovingFrom::own_start;
+        const double moving = may_wait ? std::min(expected.before, recorded) : recorded;
+        const double growth = expected.apart ? 1 : moving / expected.before;
+        const double scaled = recorded - moving + std::max(expected.after * growth, moving);
         note({*transfer.kind, *role, transfer.bytes, transfer.ranks, transfer.ranks * times_,
-              Seconds(recorded), Seconds(scaled)});
+              Seconds(recorded), Seconds(scaled), may_wait});
         return scaled;
     }
 

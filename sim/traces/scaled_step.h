@@ -17,6 +17,7 @@ struct ScaledTransfer {
     int scaled_ranks = 0;
     Seconds recorded;
     Seconds scaled;
+    bool may_wait = false; // the recorded time is an estimate that may hold waiting, which is kept
 
     bool operator==(const ScaledTransfer&) const = default;
 };
@@ -37,7 +38,9 @@ struct ScaledStep {
 // Groups of data parallelism (of several layers of it the outermost) grow `ranks` / world times;
 // all others, the batch of a rank and the bytes of each transfer stay. A transfer takes what `cost`
 // says of the larger group on `topology`, times what it took over what `cost` says of the recorded
-// one where both cross NVLink domains or neither does, and never less than it took. Problems where
+// one where both cross NVLink domains or neither does, and never less than it took. Where the time
+// it took may hold waiting for ranks that were not recorded, only what `cost` explains of it grows.
+// Problems where
 // the world is unknown, does not divide `ranks`, is all of them, or no group is of data
 // parallelism. Ranks are the topology's first devices in order.
 Checked<ScaledStep> scale_step(const JobTrace& job, int ranks, const Topology& topology,

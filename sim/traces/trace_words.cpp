@@ -113,6 +113,10 @@ std::optional<Phase> phase_begun_by(std::string_view name)
         return Phase::backward;
     if (name.starts_with("Optimizer."))
         return Phase::optimizer;
+    if (name.ends_with("(F)")) // as training loops annotate passes that they mix
+        return Phase::forward;
+    if (name.ends_with("(B)") || name.ends_with("(W)")) // of inputs, of weights
+        return Phase::backward;
     return std::nullopt;
 }
 

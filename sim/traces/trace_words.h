@@ -18,7 +18,8 @@ int torch_element_bytes(std::string_view dtype);
 std::optional<GroupKind> group_purpose_called(std::string_view description);
 
 // What a host op of that name begins: nodes of autograd's engine the backward, what a checkpoint
-// computes again recompute, an optimizer's step the optimizer.
+// computes again recompute, an optimizer's step the optimizer; "attn(F)", "mlp(B)" and "mlp(W)" the
+// pass that a training loop says it mixes with another.
 std::optional<Phase> phase_begun_by(std::string_view name);
 
 // Within an op that begins `begun` (or nothing), itself within `around`: nodes that a checkpoint

@@ -102,6 +102,8 @@ Scenario deepspeed_job(Draw& draw)
     s.tp = pick<int>(random, {1, 2});
     s.overlap.dp = s.zero == 3 || pick<bool>(random, {true, false});
     out.training.precision = pick<Precision>(random, {Precision::bf16, Precision::fp16});
+    if (s.zero == 0 && out.training.precision == Precision::bf16)
+        out.training.fp32_gradients = true; // DeepSpeed keeps no others there
     if (s.zero == 0)
         s.bucket_cap = s.first_bucket =
             Bytes(4 * pick<std::uint64_t>(random, {100'000, 50'000'000}));

@@ -114,10 +114,13 @@ ReportPart scaled_step_part(const ScaledStep& step)
         const ScaledTransfer& row = step.transfers[i];
         table.add({fmt::format("{} {}", to_name(row.kind), to_name(row.role)),
                    to_display(Bytes(row.bytes)), std::to_string(row.ranks),
-                   to_display(row.recorded), std::to_string(row.scaled_ranks),
-                   to_display(row.scaled)});
+                   (row.may_wait ? "~" : "") + to_display(row.recorded),
+                   std::to_string(row.scaled_ranks), to_display(row.scaled)});
     }
     ReportPart out{std::move(table), {}};
+    if (std::ranges::any_of(step.transfers, &ScaledTransfer::may_wait))
+        out.notes.push_back("~: may hold waiting for ranks that were not recorded, which is kept; "
+                            "only what the cluster's constants explain of it grows");
     if (step.unchanged > 0)
         out.notes.push_back(fmt::format(
             "as long as recorded, their sizes are unknown: {} transfers", step.unchanged));

@@ -200,25 +200,25 @@ Json json_of_rebuilt(const RebuiltStep& step)
 
 Json json_of_scaled(const ScaledStep& step)
 {
-    return Json::Object{
-        {"world", step.world},
-        {"ranks", step.scaled},
-        {"step_seconds", step.predicted().value()},
-        {"recorded_seconds", step.recorded.value()},
-        {"rebuilt_seconds", step.rebuilt.value()},
-        {"rebuilt_scaled_seconds", step.scaled_step.value()},
-        {"transfers", list_of(step.transfers,
-                              [](const ScaledTransfer& row) {
-                                  return Json(
-                                      Json::Object{{"collective", to_name(row.kind)},
-                                                   {"kind", to_name(row.role)},
-                                                   {"bytes", Json(row.bytes)},
-                                                   {"ranks", row.ranks},
-                                                   {"scaled_ranks", row.scaled_ranks},
-                                                   {"moving_seconds", row.recorded.value()},
-                                                   {"scaled_moving_seconds", row.scaled.value()}});
-                              })},
-        {"transfers_unchanged", Json(step.unchanged)}};
+    return Json::Object{{"world", step.world},
+                        {"ranks", step.scaled},
+                        {"step_seconds", step.predicted().value()},
+                        {"recorded_seconds", step.recorded.value()},
+                        {"rebuilt_seconds", step.rebuilt.value()},
+                        {"rebuilt_scaled_seconds", step.scaled_step.value()},
+                        {"transfers", list_of(step.transfers,
+                                              [](const ScaledTransfer& row) {
+                                                  return Json(Json::Object{
+                                                      {"collective", to_name(row.kind)},
+                                                      {"kind", to_name(row.role)},
+                                                      {"bytes", Json(row.bytes)},
+                                                      {"ranks", row.ranks},
+                                                      {"scaled_ranks", row.scaled_ranks},
+                                                      {"moving_seconds", row.recorded.value()},
+                                                      {"scaled_moving_seconds", row.scaled.value()},
+                                                      {"may_hold_waiting", row.may_wait}});
+                                              })},
+                        {"transfers_unchanged", Json(step.unchanged)}};
 }
 
 } // namespace

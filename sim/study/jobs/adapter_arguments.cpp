@@ -22,7 +22,7 @@ std::vector<AdapterTarget> targets_named(std::string_view word)
         std::string_view word;
         std::vector<AdapterTarget> targets;
     };
-    static const std::array<Other, 19> others{{
+    static const std::array<Other, 28> others{{
         {"linear_proj", {o_proj}},
         {"output_proj", {o_proj}},
         {"out_proj", {o_proj}},
@@ -42,6 +42,15 @@ std::vector<AdapterTarget> targets_named(std::string_view word)
         {"fc2", {down_proj}},
         {"c_fc", {up_proj}},
         {"c_proj", {o_proj, down_proj}}, // of attention and of the MLP
+        {"wq", {q_proj}},
+        {"wk", {k_proj}},
+        {"wv", {v_proj}},
+        {"wkv", {k_proj, v_proj}},
+        {"wqkv", {linear_qkv}},
+        {"wo", {o_proj}},
+        {"w1", {gate_proj}},
+        {"w2", {down_proj}},
+        {"w3", {up_proj}},
     }};
     const auto* const other = std::ranges::find(others, word, &Other::word);
     if (other != others.end())

@@ -50,6 +50,11 @@ void JobDraft::assume(const Origin& origin, std::string_view sentence)
     add_note(notes.assumed, fmt::format("{}: {}", at_line(origin), sentence));
 }
 
+void JobDraft::flag(const Origin& origin, std::string_view sentence)
+{
+    add_note(notes.flagged, fmt::format("{}: {}", at_line(origin), sentence));
+}
+
 void JobDraft::ignore(const Origin& origin, std::string_view why)
 {
     add_note(notes.ignored, fmt::format("{}{}{}", at_line(origin), why.empty() ? "" : ": ", why));

@@ -76,6 +76,7 @@ public:
                         std::string_view why = "not known here");
 
     void flag(std::string sentence) { add_note(notes.flagged, std::move(sentence)); }
+    void flag(const Origin& origin, std::string_view sentence);
 
     void refuse(const Origin& origin, std::string message, std::string hint);
 

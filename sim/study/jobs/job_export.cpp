@@ -163,13 +163,21 @@ JobImportOptions as_a_reader_would(JobKind kind, const ExportedJob& exported,
     return options;
 }
 
-// Whether pretrain_gpt.py's arguments can say the model at all.
-bool is_gpt(const Model& model)
+// Why a format cannot say the model, whatever its layout; empty where it can.
+std::string why_unsayable(JobKind kind, const Model& model)
 {
-    const auto* transformer = std::get_if<Transformer>(&model.architecture);
-    return transformer == nullptr ||
-           (transformer->pattern.empty() && transformer->encoders.empty() &&
-            !transformer->is_recurrent());
+    if (kind != JobKind::megatron && kind != JobKind::torchtitan)
+        return {};
+    const auto* const transformer = std::get_if<Transformer>(&model.architecture);
+    if (transformer == nullptr)
+        return fmt::format("is a list of layers: {} trains transformers", to_name(kind));
+    if (kind == JobKind::torchtitan)
+        return transformer->causal ? "" : "is an encoder: torchtitan trains decoders";
+    const bool plain = transformer->pattern.empty() && transformer->encoders.empty() &&
+                       !transformer->is_recurrent();
+    return plain ? ""
+                 : "is no GPT: its arguments know layers of one kind, of attention and an MLP or "
+                   "experts";
 }
 
 ExportedJob exported_from(const Parts& parts, const Scenario& scenario)
@@ -191,13 +199,10 @@ Checked<JobExport> export_job(JobKind kind, const ScenarioFile& file, StageMemos
     if (!parts)
         return tl::unexpected(parts.error());
     const ExportedJob exported = exported_from(*parts, file.scenario);
-    if (kind == JobKind::megatron && !is_gpt(exported.job.model))
-        return tl::unexpected(one_problem(
-            fmt::format(
-                "model \"{}\" is no GPT: its arguments know layers of one kind, of attention "
-                "and an MLP or experts",
-                exported.job.model.name),
-            "deepspeed, torchtitan and torchrun take the model from code"));
+    if (const std::string why = why_unsayable(kind, exported.job.model); !why.empty())
+        return tl::unexpected(
+            one_problem(fmt::format("model \"{}\" {}", exported.job.model.name, why),
+                        "deepspeed and torchrun take the model from code"));
     JobExport out;
     out.text = write_job(kind, exported);
     const JobImportOptions options = as_a_reader_would(kind, exported, file);

@@ -98,6 +98,18 @@ int layers_of(const JobDraft& draft)
     return transformer == nullptr ? 0 : transformer->layers;
 }
 
+bool shortened_to_positions(JobDraft& draft)
+{
+    const auto* const layers =
+        draft.model ? std::get_if<Transformer>(&draft.model->architecture) : nullptr;
+    std::int64_t& length = draft.scenario.training.sequence_length;
+    if (layers == nullptr || layers->position != PositionKind::learned ||
+        layers->max_positions < 1 || layers->max_positions >= length)
+        return false;
+    length = layers->max_positions;
+    return true;
+}
+
 int layers_recomputed(const JobDraft& draft, int every)
 {
     const int on_device = layers_of(draft) / std::max(1, draft.scenario.strategy.pp);

@@ -27,6 +27,10 @@ void settle_batches(const BatchSizes& sizes, JobContext& context);
 // Layers of the model, 0 when it is not known here.
 int layers_of(const JobDraft& draft);
 
+// A length that nothing states is no longer than the model has learned positions: whether it was
+// longer.
+bool shortened_to_positions(JobDraft& draft);
+
 // Layers on a device when `every`-th layer of it is recomputed.
 int layers_recomputed(const JobDraft& draft, int every);
 

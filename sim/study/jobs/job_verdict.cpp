@@ -1,6 +1,8 @@
 #include "sim/study/jobs/job_verdict.h"
 
+#include "sim/base/files.h"
 #include "sim/study/jobs/recipes/read_recipe.h"
+#include "sim/study/jobs/torch/torchtitan.h"
 
 #include <fmt/format.h>
 
@@ -52,12 +54,32 @@ bool stands_in_code(std::string_view text, std::string_view word)
     return false;
 }
 
+// Of programs in Python those alone are jobs that make configurations of torchtitan.
+bool is_registry(const fs::path& file)
+{
+    try {
+        const auto text = read_file_up_to(file, longest_script);
+        return text && is_titan_python(*text);
+    } catch (const WorldError&) {
+        return false;
+    }
+}
+
 bool may_hold_a_job(const fs::path& file)
 {
     constexpr std::array<std::string_view, 13> endings{
         "",      ".sh",   ".bash", ".slurm", ".sbatch", ".sub",  ".pbs",
         ".qsub", ".yaml", ".yml",  ".json",  ".toml",   ".ipynb"};
-    return std::find(endings.begin(), endings.end(), file.extension().string()) != endings.end();
+    const std::string ending = file.extension().string();
+    return std::find(endings.begin(), endings.end(), ending) != endings.end() ||
+           (ending == ".py" && is_registry(file));
+}
+
+// What describes an installed package of Python: RECORD, METADATA, entry points.
+bool describes_a_package(const fs::path& folder)
+{
+    const std::string ending = folder.extension().string();
+    return ending == ".dist-info" || ending == ".egg-info";
 }
 
 } // namespace
@@ -70,6 +92,8 @@ std::optional<std::string> why_no_job(std::string_view text)
     constexpr std::size_t looked_at = 8192;
     if (text.substr(0, looked_at).find('\0') != std::string_view::npos)
         return "is no text";
+    if (text.starts_with("Metadata-Version:"))
+        return "describes a package of Python";
     if (has("\"nbformat\""))
         return "is a notebook: save its launch as a script";
     // Reinforcement learning generates too.
@@ -140,7 +164,7 @@ std::vector<std::string> files_of_jobs(const fs::path& folder)
         std::error_code ignored;
         const bool hidden = it->path().filename().string().starts_with('.');
         if (it->is_directory(ignored)) {
-            if (hidden)
+            if (hidden || describes_a_package(it->path()))
                 it.disable_recursion_pending();
         } else if (!hidden && it->is_regular_file(ignored) && may_hold_a_job(it->path()))
             out.push_back(it->path().string());

@@ -86,7 +86,7 @@ TEST_CASE("another rank's step comes from the times of the ranks that are known"
 TEST_CASE("a longer transfer holds up what waits for it, once its slack is used up")
 {
     const auto with_sum_of = [](double seconds) {
-        return of_one(with_a_sum(), [=](const TraceTransfer&, double recorded) {
+        return of_one(with_a_sum(), [=](const TraceTransfer&, double recorded, MovingFrom) {
             CHECK_THAT(recorded, WithinRel(200e-6, 1e-3));
             return std::optional(seconds);
         });

@@ -1,3 +1,4 @@
+#include "sim/traces/host_context.h"
 #include "sim/traces/run_summary.h"
 #include "tests/unit/traces/written_trace.h"
 
@@ -106,4 +107,26 @@ TEST_CASE("ranks of two runs are refused")
     CHECK_THAT(
         contradiction({first, WrittenTrace(1).step(1, 0, 200).all_reduce(20, 9, 77)}),
         ContainsSubstring("all_reduce of 308 bytes on rank 1, all_reduce of 4000 bytes on rank 0"));
+}
+
+TEST_CASE("annotations of passes that a loop mixes tell the phase of what they launch")
+{
+    WrittenTrace trace(0, 1);
+    trace.step(1, 0, 500).host("user_annotation", "1F1B", 0, 400);
+    const auto annotated = [&](const std::string& name, double start) {
+        trace.host("user_annotation", name, start, 50)
+            .host("cpu_op", "aten::mm", start + 5, 20)
+            .kernel("gemm", start + 15, 20)
+            .launch(start + 10, 5);
+    };
+    annotated("attn(F)", 0);
+    annotated("mlp(B)", 100);
+    annotated("mlp(W)", 200);
+    trace.host("cpu_op", "aten::mm", 300, 20).kernel("gemm", 315, 20).launch(310, 5);
+    const std::vector<LaunchContext> contexts = launch_contexts(trace.read());
+    REQUIRE(contexts.size() == 4);
+    CHECK(contexts[0].phase == Phase::forward);
+    CHECK(contexts[1].phase == Phase::backward);
+    CHECK(contexts[2].phase == Phase::backward);
+    CHECK(contexts[3].phase == Phase::forward);
 }

@@ -62,6 +62,31 @@ TEST_CASE("the groups of data parallelism grow, and with them the step")
     CHECK(slow->transfers[0].scaled == slow->transfers[0].recorded);
 }
 
+TEST_CASE("of a time that may hold waiting only what the constants explain grows")
+{
+    // The other rank is missing: nobody knows when it came.
+    const auto alone = [](double moving, int ranks) {
+        WrittenTrace one(0);
+        one.step(1, 0, 100 + moving).kernel("gemm", 0, 100).all_reduce(100, moving, 1'000'000);
+        Checked<ScaledStep> step = scaled({one}, ranks);
+        REQUIRE(step);
+        REQUIRE(step->transfers.size() == 1);
+        return step->transfers[0];
+    };
+    const ScaledTransfer waiting = alone(10'000, 16);
+    const ScaledTransfer further = alone(10'000, 128);
+    const ScaledTransfer longer = alone(20'000, 128);
+    CHECK(waiting.may_wait);
+    CHECK(waiting.scaled > waiting.recorded);
+    CHECK(further.scaled > waiting.scaled);
+    // The wait stays what it is.
+    CHECK_THAT((longer.scaled - longer.recorded).value(),
+               WithinRel((further.scaled - further.recorded).value(), 1e-6));
+    const Checked<ScaledStep> both = scaled(summing(50), 128);
+    REQUIRE(both);
+    CHECK_FALSE(both->transfers[0].may_wait);
+}
+
 TEST_CASE("what cannot be scaled is refused")
 {
     const auto message = [](const Checked<ScaledStep>& step) {

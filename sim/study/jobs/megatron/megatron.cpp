@@ -4,6 +4,7 @@
 #include "sim/study/jobs/job_readers.h"
 #include "sim/study/jobs/launch_program.h"
 #include "sim/study/jobs/named_model.h"
+#include "sim/study/jobs/training_purpose.h"
 #include "sim/study/problems.h"
 
 #include <algorithm>
@@ -30,6 +31,7 @@ constexpr std::string_view of_data = "of the data, not of the time of a step";
 constexpr std::string_view of_files = "of checkpoints and logs, which are not part of a step";
 constexpr std::string_view of_numbers = "of the numerics, within the noise of a step's time";
 constexpr std::string_view as_modelled = "as the kernels of the framework's class already are";
+constexpr std::string_view fused_anyway = "modelled with the fused kernel, which takes less time";
 
 // By the beginning of the name.
 constexpr std::array arguments_aside{
@@ -101,14 +103,15 @@ constexpr std::array arguments_aside{
     Aside{"--fp8-margin", of_numbers},
     Aside{"--fp8-interval", of_numbers},
     Aside{"--fp8-amax", of_numbers},
-    Aside{"--no-masked-softmax-fusion", as_modelled},
-    Aside{"--no-bias-", as_modelled},
+    Aside{"--no-masked-softmax-fusion", "of effect with unfused attention alone"},
+    Aside{"--no-bias-", fused_anyway},
     Aside{"--bias-", as_modelled},
-    Aside{"--no-rope-fusion", as_modelled},
-    Aside{"--no-gradient-accumulation-fusion", as_modelled},
+    Aside{"--no-rope-fusion", fused_anyway},
+    Aside{"--apply-rope-fusion", as_modelled},
+    Aside{"--no-gradient-accumulation-fusion", fused_anyway},
     Aside{"--cross-entropy", as_modelled},
     Aside{"--use-mcore-models", as_modelled},
-    Aside{"--transformer-impl", as_modelled},
+    Aside{"--transformer-impl", "kernels beside attention are those of the framework's class"},
     Aside{"--moe-grouped-gemm", as_modelled},
     Aside{"--moe-permute-fusion", as_modelled},
     Aside{"--moe-router-fusion", as_modelled},
@@ -320,6 +323,7 @@ void read_megatron(Arguments& arguments, const std::string& program, JobContext&
     read_megatron_strategy(reader);
     read_megatron_training(reader);
     read_timeout(reader);
+    flag_purpose(reader.values, draft);
     read_adapters(arguments, draft,
                   {32,
                    {AdapterTarget::linear_qkv, AdapterTarget::o_proj, AdapterTarget::linear_fc1,

@@ -113,6 +113,8 @@ ArgumentList model_arguments(const Transformer& model)
         out.add("--mtp-num-layers", model.prediction_layers);
     if (model.sliding_window > 0)
         out.add("--window-size", fmt::format("{},0", model.sliding_window - 1));
+    if (model.sliding_window > 0 && model.full_attention_every > 0)
+        out.add("--window-attn-skip-freq", model.full_attention_every);
     out.add("--attention-dropout", model.dropout ? "0.1" : "0.0");
     out.add("--hidden-dropout", model.dropout ? "0.1" : "0.0");
     out.add("--vocab-size", model.vocabulary);

@@ -2,6 +2,8 @@
 
 #include "sim/study/jobs/megatron/megatron_forms.h"
 
+#include "sim/study/jobs/megatron/megatron_layout.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -141,6 +143,39 @@ void take_hybrid_layers(MegatronReader& reader, const std::string& pattern, Tran
     for (LayerForm& form : hybrid_forms())
         if (std::find(model.pattern.begin(), model.pattern.end(), form.name) != model.pattern.end())
             model.layer_forms.push_back(std::move(form));
+}
+
+// A number is every how many layers one sees all keys, the last of them; a list has 1 for a layer
+// with the window.
+void take_windowless_layers(MegatronReader& reader, Transformer& model)
+{
+    constexpr std::string_view name = "--window-attn-skip-freq";
+    JobDraft& draft = reader.draft;
+    const std::string text = reader.values.text(name);
+    if (text.empty())
+        return;
+    const Origin origin = reader.values.origin(name);
+    if (text.find('[') == std::string::npos) {
+        const auto every = reader.values.whole(name);
+        if (every && (*every < 1 || *every > 1'000'000))
+            draft.refuse(origin, "is no number of layers", "1 or more, or a list");
+        else if (every)
+            draft.take(model.full_attention_every, *every, "model.full_attention_every", origin);
+        return;
+    }
+    const auto pattern = number_pattern(text);
+    if (!pattern || static_cast<int>(pattern->size()) != model.layers)
+        return draft.refuse(origin, "is no list with a number for each layer",
+                            fmt::format("{} numbers in all", model.layers));
+    LayerForm windowed;
+    LayerForm full;
+    windowed.name = "windowed";
+    full.name = "full";
+    full.sliding_window = 0;
+    model.layer_forms = {windowed, full};
+    for (const int one : *pattern)
+        model.pattern.push_back(one == 0 ? full.name : windowed.name);
+    draft.understand(origin, "model.pattern");
 }
 
 bool is_t5(const MegatronReader& reader)

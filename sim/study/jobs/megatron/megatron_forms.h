@@ -1,6 +1,6 @@
 #pragma once
 
-// Models of Megatron-LM beside the plain decoder: Mamba and hybrids, T5, BERT.
+// Models of Megatron-LM beside the plain decoder: Mamba and hybrids, windows, T5, BERT.
 
 #include "sim/study/jobs/megatron/megatron.h"
 
@@ -12,6 +12,9 @@ std::optional<std::string> hybrid_pattern(MegatronReader& reader);
 
 // Layers of those kinds; sizes of stages go to the reader.
 void take_hybrid_layers(MegatronReader& reader, const std::string& pattern, Transformer& model);
+
+// Which layers of a model with a window see all keys.
+void take_windowless_layers(MegatronReader& reader, Transformer& model);
 
 bool is_t5(const MegatronReader& reader);
 bool is_bert(MegatronReader& reader);

@@ -174,6 +174,8 @@ private:
             keys = keys * 10 + (size[at] - '0');
         if (keys > 0)
             take("--window-size", model_.sliding_window, keys + 1, "sliding_window");
+        if (keys > 0)
+            take_windowless_layers(reader_, model_);
     }
 
     void ends()

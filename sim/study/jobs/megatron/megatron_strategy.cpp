@@ -269,20 +269,7 @@ private:
             take("--use-distributed-optimizer", strategy_.zero, 1, "strategy.zero");
         if (values_.on("--use-torch-fsdp2"))
             take("--use-torch-fsdp2", strategy_.zero, 3, "strategy.zero");
-        const bool fsdp = values_.on("--use-megatron-fsdp") || values_.on("--use-custom-fsdp");
-        const std::string kind = values_.text("--data-parallel-sharding-strategy");
-        if (fsdp && !kind.empty())
-            take("--data-parallel-sharding-strategy", strategy_.zero,
-                 kind.starts_with("optim_grads") ? 3
-                 : kind == "optim"               ? 1
-                                                 : 0,
-                 "strategy.zero");
-        if (fsdp && kind == "optim_grads")
-            take("--data-parallel-sharding-strategy", strategy_.reshard_after_forward, false,
-                 "strategy.reshard_after_forward");
-        else if (!kind.empty())
-            draft_.ignore(values_.origin("--data-parallel-sharding-strategy"),
-                          "of no effect without --use-megatron-fsdp");
+        megatron_fsdp();
         instances();
         if (values_.on("--optimizer-cpu-offload"))
             take("--optimizer-cpu-offload", strategy_.offload.optimizer, OffloadTarget::cpu,
@@ -294,6 +281,27 @@ private:
         if (values_.on("--torch-fsdp2-no-reshard-after-forward"))
             take("--torch-fsdp2-no-reshard-after-forward", strategy_.reshard_after_forward, false,
                  "strategy.reshard_after_forward");
+    }
+
+    // Megatron FSDP cuts what its strategy names; "optim_grads" keeps whole parameters.
+    void megatron_fsdp()
+    {
+        constexpr std::string_view name = "--data-parallel-sharding-strategy";
+        const bool on = values_.on("--use-megatron-fsdp") || values_.on("--use-custom-fsdp");
+        const std::string kind = values_.text(name);
+        if (kind.empty())
+            return;
+        if (!on)
+            return draft_.ignore(values_.origin(name), "of no effect without --use-megatron-fsdp");
+        take(name, strategy_.zero,
+             kind == "optim_grads_params" ? 3
+             : kind == "optim_grads"      ? 2
+             : kind == "optim"            ? 1
+                                          : 0,
+             "strategy.zero");
+        if (strategy_.zero == 2)
+            draft_.assume(values_.origin(name),
+                          "gradients and parameters are exchanged as DeepSpeed's stage 2 does");
     }
 
     // Copies of the optimizer over the data-parallel ranks: HSDP.

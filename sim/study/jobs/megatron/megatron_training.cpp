@@ -27,6 +27,7 @@ public:
         buckets();
         recompute();
         optimizer();
+        states();
         attention();
     }
 
@@ -253,6 +254,36 @@ private:
             draft_.assume(values_.origin("--optimizer"), nearest->difference);
     }
 
+    // States of the optimizer in other formats or places than those that are modelled.
+    void states()
+    {
+        for (const std::string_view name :
+             {"--exp-avg-dtype", "--exp-avg-sq-dtype", "--main-params-dtype"})
+            if (const std::string format = values_.text(name); !format.empty() && format != "fp32")
+                draft_.flag(values_.origin(name),
+                            "the state is modelled in fp32, in more memory than it takes");
+        if (values_.on("--use-precision-aware-optimizer"))
+            draft_.understand(values_.origin("--use-precision-aware-optimizer"),
+                              "formats of states where arguments beside it give them");
+        constexpr std::string_view fraction = "--optimizer-offload-fraction";
+        const auto part = values_.number(fraction);
+        if (part && *part < 1 && values_.on("--optimizer-cpu-offload"))
+            draft_.flag(values_.origin(fraction),
+                        "part of the states stays on the device, modelled all on the host");
+    }
+
+    // Bias and activation: of gated MLPs and of others each has a switch of its own.
+    void activation()
+    {
+        const auto* const model =
+            draft_.model ? std::get_if<Transformer>(&draft_.model->architecture) : nullptr;
+        const bool gated = model != nullptr && model->gated_mlp;
+        const std::string_view name = gated ? "--no-bias-swiglu-fusion" : "--no-bias-gelu-fusion";
+        if (values_.on(name))
+            take(name, draft_.scenario.software.fused_elementwise, false,
+                 "software.fused_elementwise");
+    }
+
     void attention()
     {
         std::optional<AttentionKernel>& kernel = draft_.scenario.software.attention;
@@ -267,6 +298,9 @@ private:
                      values_.either("--use-flash-attn", "--use-flash-attn-v2");
                  values_.on(flash))
             take(flash, kernel, AttentionKernel::flash2, "software.attention");
+        else if (values_.text("--transformer-impl") == "local")
+            take("--transformer-impl", kernel, AttentionKernel::unfused, "software.attention");
+        activation();
         if (values_.on("--cross-entropy-loss-fusion"))
             take("--cross-entropy-loss-fusion", draft_.scenario.software.fused_loss, true,
                  "software.fused_loss");

@@ -129,7 +129,20 @@ constexpr std::array trainer_keys{
     RecipeKey{"disable_gradient_checkpointing", "true", "--gradient-checkpointing", off},
     RecipeKey{"bfloat16", "true", "--bf16", on},
     RecipeKey{"float16", "true", "--fp16", on},
-    RecipeKey{"pure_bf16", "true", "--bf16", on},
+};
+
+// LLaMA-Factory on Megatron-Core (mcore_adapter): Trainer's batches beside Megatron's layout.
+constexpr std::array factory_core_keys{
+    RecipeKey{"per_device_train_batch_size", "", "--micro-batch-size", ""},
+    RecipeKey{"cutoff_len", "", "--seq-length", ""},
+    RecipeKey{"virtual_pipeline_model_parallel_size", "", "--num-virtual-stages-per-pipeline-rank",
+              ""},
+    RecipeKey{"overlap_p2p_comm", "false", "--no-overlap-p2p-communication", on},
+    RecipeKey{"overlap_p2p_comm", "", "", ""},
+    RecipeKey{"fp8", "hybrid", "--fp8-format", "hybrid"},
+    RecipeKey{"fp8", "e4m3", "--fp8-format", "e4m3"},
+    RecipeKey{"mtp_num_layers", "0", "", ""},
+    RecipeKey{"template", "", "", ""},
 };
 
 // Oumi: Trainer's words in sections of its own.
@@ -180,6 +193,23 @@ constexpr std::array factory_unsaid{
     UnsaidArgument{"--lora-target", "all", "", "--finetuning-type", "lora"},
     UnsaidArgument{"--cutoff-len", "2048"},
 };
+
+// Trainer's batch and LLaMA-Factory's length.
+constexpr std::array factory_core_unsaid{
+    UnsaidArgument{"--micro-batch-size", "8"},
+    UnsaidArgument{"--seq-length", "2048"},
+};
+
+// Settings that LLaMA-Factory's parser takes where it trains on Megatron-Core alone.
+constexpr RecipeDialect factory_on_core(std::string_view mark)
+{
+    return {"LLaMA-Factory on Megatron-Core",
+            mark,
+            "stage",
+            RecipeWords::megatron,
+            factory_core_keys,
+            factory_core_unsaid};
+}
 
 // axolotl's schema. Without an adapter all parameters are trained, whatever rank stands there.
 constexpr std::array axolotl_unsaid{
@@ -233,6 +263,10 @@ constexpr std::array dialects{
     RecipeDialect{"nanotron", "parallelism.tp", "tokens", RecipeWords::megatron, nanotron_keys, {}},
     RecipeDialect{"GPT-NeoX", "pipe_parallel_size", "", RecipeWords::megatron, neox_keys, {}},
     RecipeDialect{"GPT-NeoX", "model_parallel_size", "", RecipeWords::megatron, neox_keys, {}},
+    factory_on_core("tensor_model_parallel_size"),
+    factory_on_core("pipeline_model_parallel_size"),
+    factory_on_core("expert_model_parallel_size"),
+    factory_on_core("use_distributed_optimizer"),
     RecipeDialect{"LLaMA-Factory", "model_name_or_path", "stage", RecipeWords::trainer,
                   trainer_keys, factory_unsaid},
     RecipeDialect{"LLaMA-Factory", "model_class", "model", RecipeWords::trainer, trainer_keys,

@@ -4,17 +4,13 @@
 #include "sim/study/jobs/job_sizes.h"
 #include "sim/study/jobs/named_model.h"
 #include "sim/study/jobs/nearest_optimizer.h"
+#include "sim/study/jobs/torch/deepspeed_formats.h"
 #include "sim/study/problems.h"
 
 #include <algorithm>
 #include <array>
 
 namespace trainyard {
-
-int gradient_bytes(const Training& training)
-{
-    return training.fp32_gradients.value_or(false) ? 4 : storage_bytes(training.precision);
-}
 
 namespace {
 
@@ -24,7 +20,7 @@ constexpr std::array settings_aside{
     Aside{"gradient_clipping", "of the learning, not of the time of a step"},
     Aside{"gradient_predivide_factor", "of the numerics, within the noise of a step's time"},
     Aside{"prescale_gradients", "of the numerics, within the noise of a step's time"},
-    Aside{"amp", "of the numerics, within the noise of a step's time"},
+    Aside{"amp.", "loss scaling: of the learning, not of the time of a step"},
     Aside{"steps_per_print", "of logs, which are not part of a step"},
     Aside{"wall_clock_breakdown", "of logs, which are not part of a step"},
     Aside{"tensorboard", "of logs, which are not part of a step"},
@@ -44,6 +40,14 @@ constexpr std::array settings_aside{
     Aside{"zero_optimization.sub_group_size", "of the optimizer's order, not of its time"},
 };
 
+// What changes the traffic of ZeRO without a field of a scenario that says so, where it is on.
+constexpr std::array unmodelled_traffic{
+    Aside{"zero_quantized_weights", "parameters are gathered in 8 bit, less than modelled"},
+    Aside{"zero_quantized_nontrainable_weights",
+          "frozen parameters are kept and gathered in 8 bit, less than modelled"},
+    Aside{"zero_quantized_gradients", "gradients are exchanged in few bits, less than modelled"},
+};
+
 class DeepSpeedReader {
 public:
     DeepSpeedReader(SettingTree& settings, JobContext& context)
@@ -60,7 +64,8 @@ public:
         after_trainer_ = framework == "deepspeed";
         framework = "deepspeed";
         parallel_sizes();
-        precision();
+        stage();
+        read_deepspeed_formats(settings_, draft_, after_trainer_);
         zero();
         optimizer();
         checkpoints();
@@ -93,69 +98,21 @@ private:
                  "strategy.context.kind");
     }
 
-    void precision()
+    // Until 2020 the section was true, for stage 1, or false.
+    void stage()
     {
-        const auto enabled = [&](std::string_view name) {
-            return settings_.flag(std::string(name) + ".enabled", draft_).value_or(false);
-        };
-        const bool half = enabled("fp16");
-        const bool brain = enabled("bf16") || enabled("bfloat16");
-        const char* const brain_name =
-            settings_.find("bf16.enabled") != nullptr ? "bf16.enabled" : "bfloat16.enabled";
-        const auto left_open = [&](std::string_view name) {
-            const Json* const stated = settings_.find(name);
-            return stated != nullptr && !stated->is_bool();
-        };
-        if (half && brain)
-            draft_.refuse(settings_.origin("fp16.enabled"), "bf16 is enabled too",
-                          "enable one of them");
-        else if (half)
-            take("fp16.enabled", training_.precision, Precision::fp16, "training.precision");
-        else if (brain)
-            take(brain_name, training_.precision, Precision::bf16, "training.precision");
-        else if (after_trainer_ || left_open(brain_name))
-            draft_.assume(fmt::format("{}: bf16.enabled is left to the trainer",
-                                      to_name(training_.precision)));
-        else if (left_open("fp16.enabled")) {
-            training_.precision = Precision::fp16;
-            draft_.assume("fp16: fp16.enabled is left to the trainer, and bf16 is not in it");
-        } else {
-            training_.precision = Precision::fp32;
-            draft_.assume("fp32: neither fp16 nor bf16 is enabled");
-        }
-        gradient_format();
-    }
-
-    // Summed in one format, kept in another: the wider is what both take room and time for.
-    void gradient_format()
-    {
-        constexpr std::string_view accumulated = "data_types.grad_accum_dtype";
-        const auto kept = settings_.text(std::string(accumulated), draft_);
-        const auto wide = [](std::string_view format) {
-            return format == "fp32" || format == "torch.float32";
-        };
-        if (const auto type = settings_.text("communication_data_type", draft_))
-            take("communication_data_type", training_.fp32_gradients,
-                 wide(*type) || (kept && wide(*kept)), "training.fp32_gradients");
-        else if (kept)
-            take(accumulated, training_.fp32_gradients, wide(*kept), "training.fp32_gradients");
-        else {
-            training_.fp32_gradients = false;
-            draft_.assume("gradients reduced in the format of the parameters");
-        }
+        constexpr std::string_view section = "zero_optimization";
+        const Json* const stated = settings_.root().find(section);
+        if (stated == nullptr || !stated->is_bool())
+            take_whole("zero_optimization.stage", strategy_.zero, "strategy.zero");
+        else if (const auto sharded = settings_.flag(section, draft_))
+            take(section, strategy_.zero, *sharded ? 1 : 0, "strategy.zero");
     }
 
     void zero()
     {
         const std::string at = "zero_optimization.";
-        take_whole(at + "stage", strategy_.zero, "strategy.zero");
-        const auto overlap = settings_.flag(at + "overlap_comm", draft_);
-        strategy_.overlap.dp = overlap.value_or(strategy_.zero == 3);
-        if (overlap)
-            take(at + "overlap_comm", strategy_.overlap.dp, *overlap, "strategy.overlap.dp");
-        else
-            draft_.assume(fmt::format("overlap_comm {}, DeepSpeed's default for stage {}",
-                                      strategy_.zero == 3, strategy_.zero));
+        overlap();
         if (strategy_.zero == 1 || strategy_.zero == 2)
             strategy_.sharding.style = ShardingStyle::deepspeed;
         buckets();
@@ -166,10 +123,27 @@ private:
         else
             draft_.ignore(settings_.origin(at + "offload_param.device"),
                           "of effect at stage 3 alone");
+        unmodelled();
         // As they were called until 2021.
         older_offload("cpu_offload", strategy_.offload.optimizer, "strategy.offload.optimizer");
         older_offload("cpu_offload_params", strategy_.offload.parameters,
                       "strategy.offload.parameters");
+    }
+
+    void overlap()
+    {
+        constexpr std::string_view name = "zero_optimization.overlap_comm";
+        const auto stated = settings_.flag(name, draft_);
+        strategy_.overlap.dp = strategy_.zero == 3;
+        if (!stated)
+            draft_.assume(fmt::format("overlap_comm {}, DeepSpeed's default for stage {}",
+                                      strategy_.zero == 3, strategy_.zero));
+        else if (*stated || strategy_.zero < 3)
+            take(name, strategy_.overlap.dp, *stated, "strategy.overlap.dp");
+        else
+            draft_.flag(fmt::format("line {}: overlap_comm false: at stage 3 compute then waits "
+                                    "for each reduction of gradients; modelled beside compute",
+                                    settings_.origin(name).line));
     }
 
     // Counted in elements.
@@ -178,15 +152,16 @@ private:
         const std::string at = "zero_optimization.";
         ShardingOptions& sharding = strategy_.sharding;
         const auto reduce = settings_.whole(at + "reduce_bucket_size", draft_);
-        const auto gather = settings_.whole(at + "allgather_bucket_size", draft_);
+        const bool old = settings_.root().find("allgather_size") != nullptr;
+        const std::string gathered = old ? "allgather_size" : at + "allgather_bucket_size";
+        const auto gather = settings_.whole(gathered, draft_);
         const auto scatter = settings_.flag(at + "reduce_scatter", draft_);
         const bool cut = strategy_.zero == 1 || strategy_.zero == 2;
         if (cut && reduce)
             take(at + "reduce_bucket_size", sharding.reduce_bucket, *reduce,
                  "strategy.sharding.reduce_bucket");
         if (cut && gather)
-            take(at + "allgather_bucket_size", sharding.gather_bucket, *gather,
-                 "strategy.sharding.gather_bucket");
+            take(gathered, sharding.gather_bucket, *gather, "strategy.sharding.gather_bucket");
         if (cut && scatter)
             take(at + "reduce_scatter", sharding.reduce_scatter, *scatter,
                  "strategy.sharding.reduce_scatter");
@@ -242,6 +217,20 @@ private:
             take(name, field, OffloadTarget::cpu, place);
         else
             draft_.refuse(settings_.origin(name), "is not modelled", "cpu or none");
+    }
+
+    void unmodelled()
+    {
+        const std::string at = "zero_optimization.";
+        for (const Aside& one : unmodelled_traffic)
+            if (const std::string name = at + std::string(one.prefix);
+                settings_.flag(name, draft_).value_or(false))
+                draft_.flag(settings_.origin(name), one.why);
+        const std::string ratio = at + "offload_optimizer.ratio";
+        const Json* const part = settings_.find(ratio);
+        if (part != nullptr && part->is_number() && part->as_double() < 1)
+            draft_.flag(settings_.origin(ratio),
+                        "part of the states stays on the device, modelled all on the host");
     }
 
     void older_offload(const std::string& what, OffloadTarget& field, std::string_view place)
@@ -347,10 +336,13 @@ void read_deepspeed_job(const std::string& text, JobContext& context)
     constexpr std::string_view length = "training.sequence_length";
     const bool stated = std::any_of(context.options.changes.begin(), context.options.changes.end(),
                                     [&](const Override& change) { return change.field == length; });
-    if (!stated)
-        draft.assume(fmt::format("sequences of {} tokens: a DeepSpeed configuration does not say "
-                                 "(--set {}=4096 does)",
-                                 draft.scenario.training.sequence_length, length));
+    if (stated)
+        return;
+    const bool fewer = shortened_to_positions(draft);
+    draft.assume(fmt::format("sequences of {} tokens{}: a DeepSpeed configuration does not say "
+                             "(--set {}=4096 does)",
+                             draft.scenario.training.sequence_length,
+                             fewer ? ", as many as the model has positions" : "", length));
 }
 
 std::string write_deepspeed(const ExportedJob& exported)

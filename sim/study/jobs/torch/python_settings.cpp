@@ -30,7 +30,10 @@ struct PythonValue {
 
 class PythonReader {
 public:
-    explicit PythonReader(std::string_view text) : text_(text) {}
+    // `known` are settings that functions further down return, as far as they are known.
+    PythonReader(std::string_view text, const std::vector<PythonSettings>& known)
+        : text_(text), known_(known)
+    {}
 
     std::vector<PythonSettings> read()
     {
@@ -110,15 +113,15 @@ private:
     {
         const std::size_t dot = name.find('.');
         if (dot == std::string::npos) {
-            variables_[name] = made;
+            (outermost ? globals_ : variables_)[name] = made;
             if (outermost)
                 keep(name, std::move(made));
             return;
         }
-        const auto found = variables_.find(name.substr(0, dot));
-        if (found == variables_.end())
+        PythonValue* const changed = variable(name.substr(0, dot));
+        if (changed == nullptr)
             return;
-        Json* at = &found->second.json;
+        Json* at = &changed->json;
         for (std::size_t from = dot + 1; from < name.size();) {
             const std::size_t end = std::min(name.find('.', from), name.size());
             if (!at->is_object())
@@ -210,9 +213,17 @@ private:
             return name.find_first_of("fF") == std::string::npos ? PythonValue{Json(letters), ""}
                                                                  : PythonValue{};
         }
-        const auto known = variables_.find(name);
-        return known != variables_.end() && may_copy(known->second.json) ? known->second
-                                                                         : PythonValue{};
+        const PythonValue* const known = variable(name);
+        return known != nullptr && may_copy(known->json) ? *known : PythonValue{};
+    }
+
+    // Of the function that is being read, else of the file.
+    PythonValue* variable(const std::string& name)
+    {
+        for (auto* const all : {&variables_, &globals_})
+            if (const auto found = all->find(name); found != all->end())
+                return &found->second;
+        return nullptr;
     }
 
     bool may_copy(const Json& tree)
@@ -281,10 +292,7 @@ private:
     Json list()
     {
         Json out = Json::array();
-        parts(peek() == '[' ? ']' : ')', [&] {
-            PythonValue item = value();
-            out.push_back(item.call.empty() ? std::move(item.json) : Json(item.call));
-        });
+        parts(peek() == '[' ? ']' : ')', [&] { out.push_back(with_call(value())); });
         return out;
     }
 
@@ -319,23 +327,34 @@ private:
                 others.push_back(value().json);
             }
         });
-        const auto known = std::find_if(out_.begin(), out_.end(),
-                                        [&](const auto& one) { return one.name == name; });
-        if (known != out_.end() && may_copy(known->values))
-            named = known->values;
+        const PythonSettings* const made = made_by(name);
+        if (made != nullptr && may_copy(made->values))
+            named = made->values;
         else if (!others.items().empty())
             named["args"] = std::move(others);
         return {std::move(named), name};
     }
 
+    // What a function of the file returns, wherever it stands.
+    const PythonSettings* made_by(std::string_view name) const
+    {
+        for (const auto* list : {&out_, &known_})
+            for (const PythonSettings& one : *list)
+                if (one.name == name)
+                    return &one;
+        return nullptr;
+    }
+
     std::string_view text_;
+    const std::vector<PythonSettings>& known_;
     std::size_t at_ = 0;
     int line_ = 1;
     int open_ = 0; // brackets
     int depth_ = 0;
     std::size_t copied_ = 0;
-    std::string function_; // being read
-    std::map<std::string, PythonValue> variables_;
+    std::string function_;                         // being read
+    std::map<std::string, PythonValue> variables_; // of that function
+    std::map<std::string, PythonValue> globals_;
     std::vector<PythonSettings> out_;
 };
 
@@ -343,7 +362,17 @@ private:
 
 std::vector<PythonSettings> python_settings(std::string_view text)
 {
-    return PythonReader(text).read();
+    // Once more for each function that another one above calls.
+    constexpr int most_passes = 8;
+    std::vector<PythonSettings> out;
+    for (int pass = 0; pass < most_passes; ++pass) {
+        std::vector<PythonSettings> now = PythonReader(text, out).read();
+        const bool same = now == out;
+        out = std::move(now);
+        if (same)
+            break;
+    }
+    return out;
 }
 
 } // namespace trainyard

@@ -11,7 +11,9 @@ inline constexpr std::string_view called_name = "(call)";
 
 struct PythonSettings {
     std::string name; // of the variable, or of the function that returns it
-    Json values;      // keyword arguments by name, others as "args"; a call within a list: its name
+    Json values;      // keyword arguments by name, others as "args"
+
+    bool operator==(const PythonSettings&) const = default;
 };
 
 // "NAME = Config(...)", and functions that return one, changed by "config.part.field = value" or

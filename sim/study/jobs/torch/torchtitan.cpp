@@ -53,6 +53,7 @@ public:
         parallel_sizes();
         if (has_errors(draft_.problems))
             return;
+        read_titan_registry(settings_, draft_);
         read_titan_pipeline(settings_, draft_);
         data_parallel_sizes();
         batches();

@@ -32,6 +32,10 @@ std::string titan_flavor_names();
 // `last_less` layers; stages in front take what does not divide.
 std::vector<int> titan_stage_layers(int layers, int stages, int first_less, int last_less);
 
+// What the registry of models is told beside the flavor: exchange of tokens, attention, further
+// predictions, adapters and the layers that keep a wide format.
+void read_titan_registry(SettingTree& settings, JobDraft& draft);
+
 // Schedule, virtual stages and their layers; strategy.pp and the model must be known.
 void read_titan_pipeline(SettingTree& settings, JobDraft& draft);
 

@@ -36,15 +36,48 @@ std::size_t end_of_family(std::string_view name, std::string_view family)
     return std::string_view::npos;
 }
 
-// What is said by which class is called: activation_checkpoint=FullAC.Config(), and converters of
-// the model where its registry is asked for it.
+// Converters of the model, where its registry is asked for it or beside it: their names as a list,
+// what they are told under the name of each.
+void name_converters(Json& values)
+{
+    const Json* list = nullptr;
+    for (const char* const section : {"model_spec", "model_converters"})
+        if (const Json* const part = values.find(section); part != nullptr && list == nullptr)
+            list = part->find("converters");
+    if (list == nullptr || !list->is_array())
+        return;
+    const Json converters = *list;
+    Json names = Json::array();
+    Json& out = values["model_converters"];
+    if (!out.is_object())
+        out = Json::object();
+    for (const Json& one : converters.items()) {
+        const Json* const called = one.find(called_name);
+        if (called == nullptr)
+            continue;
+        const std::string name = called->as_string();
+        names.push_back(name);
+        Json options = one;
+        Json* const layers = options.find("fqns");
+        const Json* const chosen = layers != nullptr ? layers->find(called_name) : nullptr;
+        const Json* const args = chosen != nullptr ? layers->find("args") : nullptr;
+        // nvfp4_bf16_tail_fqns(layers, fraction): all but the last ones.
+        if (args != nullptr && chosen->as_string() == "nvfp4_bf16_tail_fqns" &&
+            args->items().size() == 2) {
+            const Json fraction = args->items().back();
+            options["bf16_tail_fraction"] = fraction;
+            std::erase_if(options.members(),
+                          [](const auto& member) { return member.first == "fqns"; });
+        }
+        out[name.substr(0, name.find('.'))] = std::move(options);
+    }
+    names.set_lines(converters.line());
+    out["converters"] = std::move(names);
+}
+
+// What is said by which class is called: activation_checkpoint=FullAC.Config().
 void say_calls(Json& values)
 {
-    const Json* const spec = values.find("model_spec");
-    if (const Json* const list = spec != nullptr ? spec->find("converters") : nullptr; list) {
-        Json converters = *list;
-        values["model_converters"]["converters"] = std::move(converters);
-    }
     Json* const recompute = values.find("activation_checkpoint");
     const Json* const kind = recompute != nullptr ? recompute->find(called_name) : nullptr;
     if (kind == nullptr)
@@ -65,6 +98,9 @@ void say_calls(Json& values)
 
 void forget_calls(Json& values)
 {
+    if (values.is_array())
+        for (Json& item : values.items())
+            forget_calls(item);
     if (!values.is_object())
         return;
     std::erase_if(values.members(),
@@ -73,7 +109,8 @@ void forget_calls(Json& values)
         forget_calls(member.second);
 }
 
-// model_spec=model_registry("8B"): the flavor; the family is that of the configuration's name.
+// model_spec=model_registry("8B"): the flavor; the family is that of the configuration's name. What
+// else the registry is told stays beside.
 void name_model(PythonSettings& config)
 {
     Json* const spec = config.values.find("model_spec");
@@ -90,6 +127,9 @@ void name_model(PythonSettings& config)
     out["flavor"] = args->items().front();
     for (Json::Member& member : out.members())
         member.second.set_line(args->items().front().line());
+    for (const Json::Member& member : spec->members())
+        if (member.first != "args" && member.first != "converters")
+            out[member.first] = member.second;
     *spec = std::move(out);
 }
 
@@ -109,9 +149,12 @@ Checked<Json> from_python(const std::string& text, const std::string& file, JobC
         std::vector<std::string_view> names;
         for (const PythonSettings& one : configs)
             names.push_back(one.name);
+        const std::string what = configs.empty() ? "holds no configuration of torchtitan"
+                                 : wanted != context.options.defined.end()
+                                     ? fmt::format("holds no configuration {}", wanted->second)
+                                     : "holds several jobs";
         return tl::unexpected(Problems{
-            {file, 0, "",
-             configs.empty() ? "holds no configuration of torchtitan" : "holds several jobs",
+            {file, 0, "", what,
              configs.empty()
                  ? "wanted: NAME = Trainer.Config(...), or functions that return one"
                  : fmt::format("--define config=NAME takes one of {}", fmt::join(names, ", ")),
@@ -119,6 +162,7 @@ Checked<Json> from_python(const std::string& text, const std::string& file, JobC
     }
     context.draft.understand({chosen->values.line(), chosen->name}, "the configuration");
     say_calls(chosen->values);
+    name_converters(chosen->values);
     name_model(*chosen);
     forget_calls(chosen->values);
     return std::move(chosen->values);
@@ -131,7 +175,8 @@ Checked<Json> titan_settings(const std::string& text, const std::string& file, J
     const std::size_t first = text.find_first_not_of(" \t\r\n");
     if (first != std::string::npos && text[first] == '{')
         return parse_json(text, file);
-    return is_titan_python(text) ? from_python(text, file, context) : parse_toml(text, file);
+    const bool python = is_titan_python(text) || file.ends_with(".py");
+    return python ? from_python(text, file, context) : parse_toml(text, file);
 }
 
 bool is_titan_python(std::string_view text)

@@ -5,10 +5,10 @@
 #include "sim/study/jobs/job_sizes.h"
 #include "sim/study/jobs/named_model.h"
 #include "sim/study/jobs/nearest_optimizer.h"
+#include "sim/study/jobs/training_purpose.h"
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
 namespace trainyard {
 namespace {
@@ -16,13 +16,6 @@ namespace {
 constexpr std::array<std::string_view, 4> transformers_words{
     "--per-device-train-batch-size", "--model-name-or-path", "--pretrained-model-name-or-path",
     "--base-model"};
-
-std::string lower_case(std::string text)
-{
-    std::transform(text.begin(), text.end(), text.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return text;
-}
 
 class TrainerReader {
 public:
@@ -39,7 +32,7 @@ public:
     void read()
     {
         model();
-        purpose();
+        flag_purpose(values_, draft_);
         precision();
         sharding();
         parallel_sizes();
@@ -89,34 +82,6 @@ private:
             take_named_model(values_.text(chosen), values_.origin(chosen), context_);
     }
 
-    // What preferences and rewards add to a step, and what else of it is not modelled.
-    void purpose()
-    {
-        constexpr std::array<std::string_view, 9> beyond{"dpo", "kto",  "orpo", "rm",    "ppo",
-                                                         "gkd", "grpo", "gold", "reward"};
-        for (const std::string_view name : {"--stage", "--rl", "--rlhf-type", "--trainer-type"}) {
-            std::string said = lower_case(values_.text(name));
-            said = said.substr(said.rfind('_') + 1);                      // "TRL_DPO"
-            const bool named = name.starts_with("--rl") && !said.empty(); // whichever it is
-            if (named || std::find(beyond.begin(), beyond.end(), said) != beyond.end())
-                draft_.flag(fmt::format("{}: passes over pairs, of a frozen model or to generate "
-                                        "are not modelled, taken as training on text",
-                                        values_.origin(name).setting));
-        }
-        for (const std::string_view name :
-             {"--reward-model", "--use-galore", "--use-apollo", "--use-badam", "--use-adam-mini",
-              "--use-llama-pro", "--use-kt", "--optimizer-in-bwd", "--activation-offloading",
-              "--enable-activation-offloading", "--unfrozen-parameters", "--lisa-n-layers"})
-            if (values_.on(name))
-                draft_.flag(fmt::format("{}: not modelled, trained as without it",
-                                        values_.origin(name).setting));
-        for (const std::string_view name : {"--sample-packing", "--packing"})
-            if (values_.on(name))
-                draft_.assume(values_.origin(name),
-                              "each sequence as one document: how long the packed ones are no "
-                              "file says (training.packing does)");
-    }
-
     void precision()
     {
         const std::string mixed = values_.text("--mixed-precision");
@@ -129,7 +94,12 @@ private:
         } else if (mixed == "bf16" || mixed == "fp16")
             take("--mixed-precision", training_.precision,
                  mixed == "bf16" ? Precision::bf16 : Precision::fp16, "training.precision");
-        else if (values_.on("--bf16"))
+        else if (values_.on("--pure-bf16")) {
+            take("--pure-bf16", training_.precision, Precision::bf16, "training.precision");
+            draft_.flag(values_.origin("--pure-bf16"),
+                        "parameters and states of the optimizer are in bf16 alone, modelled with "
+                        "copies in fp32: they take less memory");
+        } else if (values_.on("--bf16"))
             take("--bf16", training_.precision, Precision::bf16, "training.precision");
         else if (values_.on("--fp16"))
             take("--fp16", training_.precision, Precision::fp16, "training.precision");
@@ -152,7 +122,7 @@ private:
         const bool compiled = values_.on("--torch-compile");
         const std::string_view option = values_.either("--fsdp", "--fsdp.sharding-strategy");
         const Argument* fsdp = arguments_.find(option);
-        const std::string said = fsdp == nullptr ? std::string() : lower_case(fsdp->text());
+        const std::string said = fsdp == nullptr ? std::string() : in_lower_case(fsdp->text());
         const auto says = [&](std::string_view word) {
             return said.find(word) != std::string::npos;
         };
@@ -205,6 +175,7 @@ private:
                                          ? ContextKind::ring
                                          : ContextKind::ulysses;
         shards();
+        workers();
         values_.take("--zero-stage", strategy_.zero, "strategy.zero");
     }
 
@@ -221,6 +192,23 @@ private:
         if (copies.value_or(1) > 1 && *shards > 1)
             take("--dp-shard-size", strategy_.shard_group, *shards * strategy_.cp,
                  "strategy.shard_group");
+    }
+
+    // LLaMA-Factory's workers of Ray have a GPU each.
+    void workers()
+    {
+        constexpr std::string_view name = "--ray-num-workers";
+        const auto gpus = values_.whole(name);
+        constexpr std::int64_t most = 1'000'000;
+        const std::int64_t replica = std::int64_t{strategy_.tp} * strategy_.pp * strategy_.cp;
+        if (!gpus || *gpus < 1 || *gpus > most || replica < 1)
+            return;
+        if (*gpus % replica != 0)
+            return draft_.refuse(values_.origin(name),
+                                 fmt::format("a replica takes {} GPUs", replica),
+                                 "a multiple of them");
+        draft_.size.replicas = *gpus / replica;
+        draft_.understand(values_.origin(name), fmt::format("{} GPUs", *gpus));
     }
 
     void recompute()
@@ -293,13 +281,7 @@ private:
                 take(name, training_.sequence_length, *length + answer, "training.sequence_length");
                 return;
             }
-        const auto* const layers =
-            draft_.model ? std::get_if<Transformer>(&draft_.model->architecture) : nullptr;
-        const bool fewer = layers != nullptr && layers->position == PositionKind::learned &&
-                           layers->max_positions > 0 &&
-                           layers->max_positions < training_.sequence_length;
-        if (fewer)
-            training_.sequence_length = layers->max_positions;
+        const bool fewer = shortened_to_positions(draft_);
         draft_.assume(fmt::format("sequences of {} tokens{}: no argument says (--set "
                                   "training.sequence_length=4096 does)",
                                   training_.sequence_length,

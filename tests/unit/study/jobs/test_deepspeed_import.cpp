@@ -58,7 +58,9 @@ TEST_CASE("DeepSpeed's buckets are elements: bytes follow from the format of the
             .job.strategy;
     };
     // 3e8 elements of 2 bytes, or of 4
-    CHECK(strategy(0, "").bucket_cap == Bytes(600'000'000));
+    CHECK(strategy(0, R"("data_types": {"grad_accum_dtype": "bf16"},)").bucket_cap ==
+          Bytes(600'000'000));
+    CHECK(strategy(0, "").bucket_cap == Bytes(1'200'000'000)); // kept in fp32
     CHECK(strategy(0, R"("communication_data_type": "fp32",)").bucket_cap == Bytes(1'200'000'000));
     CHECK(strategy(2, "").sharding.reduce_bucket == 300'000'000);
     CHECK(strategy(2, "").zero == 2);
@@ -167,4 +169,78 @@ TEST_CASE("a format that DeepSpeed leaves to its trainer is that of the switch, 
     CHECK(precision(R"("fp16": {"enabled": "auto"}, "bf16": {"enabled": false})") ==
           Precision::fp16);
     CHECK(precision(R"("fp16": {"enabled": false})") == Precision::fp32);
+}
+
+TEST_CASE("DeepSpeed's autocast and Apex's amp compute in 16 bit on parameters in fp32")
+{
+    const auto training = [](const std::string& section, int stage) {
+        return config(fmt::format(
+                          R"({{"train_batch_size": 8, {}, "zero_optimization": {{"stage": {}}}}})",
+                          section, stage))
+            .job.training;
+    };
+    const std::string autocast = R"("torch_autocast": {"enabled": true, "dtype": "bfloat16"})";
+    CHECK(training(autocast, 3).precision == Precision::bf16);
+    CHECK(training(autocast, 3).fp32_gradients == false); // as they are summed
+    CHECK(training(autocast, 0).fp32_gradients == true);  // as they are kept
+    CHECK(training(R"("torch_autocast": {"enabled": true})", 2).precision == Precision::fp16);
+    CHECK(training(R"("torch_autocast": {"enabled": false})", 2).precision == Precision::fp32);
+    CHECK(training(R"("amp": {"enabled": true, "opt_level": "O1"})", 0).precision ==
+          Precision::fp16);
+    CHECK(training(R"("amp": {"enabled": true, "opt_level": "O1"})", 0).fp32_gradients == true);
+    CHECK(training(R"("amp": {"enabled": true, "opt_level": "O2"})", 0).fp32_gradients == false);
+    CHECK(training(R"("amp": {"enabled": true, "opt_level": "O0"})", 0).precision ==
+          Precision::fp32);
+    const ImportedJob job = config(R"({"train_batch_size": 8, "amp": {"enabled": true}})");
+    CHECK(says(job.notes.assumed, "amp.opt_level O1, Apex's default"));
+    CHECK(says(job.notes.assumed, "parameters are kept in fp32 alone"));
+}
+
+TEST_CASE("DeepSpeed's first way to ask for ZeRO is stage 1")
+{
+    const ImportedJob job = config(R"({"train_batch_size": 8, "fp16": {"enabled": true},
+        "zero_optimization": true, "allgather_size": 200000000})");
+    CHECK(job.job.strategy.zero == 1);
+    CHECK(job.job.strategy.sharding.gather_bucket == 200'000'000);
+    CHECK(says(job.notes.understood, "zero_optimization = true -> strategy.zero 1"));
+    CHECK(config(R"({"train_batch_size": 8, "zero_optimization": false})").job.strategy.zero == 0);
+}
+
+TEST_CASE("DeepSpeed keeps gradients in fp32 with bf16 where nothing is sharded")
+{
+    const auto stage = [](int stage, const std::string& format) {
+        return config(fmt::format(R"({{"train_batch_size": 8, "{}": {{"enabled": true}},
+            "zero_optimization": {{"stage": {}}}}})",
+                                  format, stage));
+    };
+    CHECK(stage(0, "bf16").job.training.fp32_gradients == true);
+    CHECK(says(stage(0, "bf16").notes.flagged, "bf16 at stage 0"));
+    CHECK(stage(0, "fp16").job.training.fp32_gradients == false);
+    CHECK(stage(1, "bf16").job.training.fp32_gradients == false);
+    CHECK(stage(1, "bf16").notes.flagged.empty());
+}
+
+TEST_CASE("reductions of DeepSpeed's stage 3 that stand in the way of compute are flagged")
+{
+    const auto overlapping = [](int stage) {
+        return config(fmt::format(R"({{"train_batch_size": 8, "bf16": {{"enabled": true}},
+            "zero_optimization": {{"stage": {}, "overlap_comm": false}}}})",
+                                  stage));
+    };
+    CHECK(says(overlapping(3).notes.flagged, "overlap_comm false"));
+    CHECK(overlapping(3).warnings.empty());
+    CHECK(overlapping(2).notes.flagged.empty());
+    CHECK(overlapping(2).job.strategy.overlap.dp == false);
+}
+
+TEST_CASE("traffic and memory that DeepSpeed saves in ways that are not modelled are flagged")
+{
+    const ImportedJob job = config(R"({"train_batch_size": 8, "bf16": {"enabled": true},
+        "zero_optimization": {"stage": 3, "zero_quantized_weights": true,
+        "zero_quantized_gradients": true, "zero_quantized_nontrainable_weights": false,
+        "offload_optimizer": {"device": "cpu", "ratio": 0.3}}})");
+    CHECK(job.notes.flagged.size() == 3);
+    CHECK(says(job.notes.flagged, "zero_quantized_weights = true: parameters are gathered"));
+    CHECK(says(job.notes.flagged, "zero_quantized_gradients = true"));
+    CHECK(says(job.notes.flagged, "offload_optimizer.ratio = 0.3"));
 }

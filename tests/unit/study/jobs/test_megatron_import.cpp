@@ -148,6 +148,63 @@ TEST_CASE("a precision-aware optimizer says in which format it keeps gradients")
     CHECK(wide("--use-precision-aware-optimizer --main-grads-dtype fp32") == true);
 }
 
+TEST_CASE("states of an optimizer in other formats or places than modelled are flagged")
+{
+    const ImportedJob job =
+        with_arguments("--use-precision-aware-optimizer --exp-avg-dtype bf16 --exp-avg-sq-dtype "
+                       "fp32 --optimizer-cpu-offload --optimizer-offload-fraction 0.5");
+    CHECK(job.notes.flagged.size() == 2);
+    CHECK(says(job.notes.flagged, "--exp-avg-dtype bf16: the state is modelled in fp32"));
+    CHECK(says(job.notes.flagged, "--optimizer-offload-fraction 0.5: part of the states stays"));
+    CHECK(with_arguments("--optimizer-cpu-offload --optimizer-offload-fraction 1.0")
+              .notes.flagged.empty());
+}
+
+TEST_CASE("layers that skip the window see all keys")
+{
+    const std::string window = "--window-size 127,0 --window-attn-skip-freq ";
+    const Transformer every_fourth = model_of(with_arguments(window + "4"));
+    CHECK(every_fourth.sliding_window == 128);
+    for (int layer = 0; layer < every_fourth.layers; ++layer)
+        CHECK(has_window(every_fourth, layer) == ((layer + 1) % 4 != 0));
+    const Transformer listed = model_of(with_arguments(window + "'[0]*2+[1]*30'"));
+    CHECK_FALSE(has_window(listed, 1));
+    CHECK(has_window(listed, 2));
+    CHECK(has_window(listed, 31));
+    CHECK(refusal_of(JobKind::megatron, seven_billion + window + "[1,0]", on_h100(1)).message ==
+          "--window-attn-skip-freq [1,0]: is no list with a number for each layer");
+}
+
+TEST_CASE("Megatron FSDP shards what its strategy names, and nothing where it is off")
+{
+    const auto strategy = [](const std::string& kind) {
+        return with_arguments("--use-megatron-fsdp --data-parallel-sharding-strategy " + kind);
+    };
+    CHECK(strategy("no_shard").job.strategy.zero == 0);
+    CHECK(strategy("optim").job.strategy.zero == 1);
+    CHECK(strategy("optim_grads").job.strategy.zero == 2); // parameters stay whole
+    CHECK(strategy("optim_grads_params").job.strategy.zero == 3);
+    CHECK_FALSE(says(strategy("optim_grads_params").notes.ignored, "of no effect"));
+    const ImportedJob off = with_arguments("--data-parallel-sharding-strategy optim_grads_params");
+    CHECK(off.job.strategy.zero == 1);
+    CHECK(says(off.notes.ignored, "of no effect without --use-megatron-fsdp"));
+}
+
+TEST_CASE("fusions that are switched off are told as what they are")
+{
+    const ImportedJob job = with_arguments("--no-bias-swiglu-fusion --no-bias-dropout-fusion "
+                                           "--transformer-impl local");
+    CHECK(job.scenario.scenario.software.fused_elementwise == false);
+    CHECK(job.scenario.scenario.software.attention == AttentionKernel::unfused);
+    CHECK(says(job.notes.ignored, "--no-bias-dropout-fusion: modelled with the fused kernel"));
+    // Of MLPs without a gate.
+    CHECK_FALSE(with_arguments("--no-bias-gelu-fusion")
+                    .scenario.scenario.software.fused_elementwise.has_value());
+    const ImportedJob flash = with_arguments("--transformer-impl local --use-flash-attn");
+    CHECK(flash.scenario.scenario.software.attention == AttentionKernel::flash2);
+    CHECK(says(flash.notes.ignored, "--transformer-impl local: kernels beside attention are"));
+}
+
 TEST_CASE("experts are cut over tensor-parallel ranks unless an argument says otherwise")
 {
     const std::string experts = "--num-experts 8 --moe-router-topk 2 --expert-model-parallel-size ";

@@ -84,6 +84,103 @@ def llama3_70b_long():
     CHECK(single.job.training.sequence_length == 8192);
 }
 
+TEST_CASE("a configuration in Python may start from one that stands further down")
+{
+    const std::string registry = R"py(from torchtitan.trainer import Trainer
+
+def llama3_compiled() -> Trainer.Config:
+    config = llama3_long()
+    config.compile = CompileConfig(enable=True)
+    return config
+
+def llama3_long() -> Trainer.Config:
+    config = llama3_base()
+    config.training.seq_len = 16384
+    return config
+
+def llama3_base() -> Trainer.Config:
+    return Trainer.Config(
+        model_spec=model_registry("8B"),
+        training=TrainingConfig(local_batch_size=1, seq_len=8192),
+        activation_checkpoint=FullAC.Config(),
+    )
+)py";
+    JobImportOptions options = on_h100(1);
+    options.defined["config"] = "llama3_compiled";
+    const ImportedJob job = imported(JobKind::torchtitan, registry, options);
+    CHECK(job.scenario.scenario.software.framework == "torchtitan");
+    CHECK(job.job.training.sequence_length == 16384);
+    CHECK(job.job.training.recompute == Recompute::full);
+    options.defined["config"] = "llama3_70b";
+    const Diagnostic problem = refusal_of(JobKind::torchtitan, registry, options);
+    CHECK(problem.message == "holds no configuration llama3_70b");
+    CHECK(problem.hint ==
+          "--define config=NAME takes one of llama3_compiled, llama3_long, llama3_base");
+    // Functions that call each other in a ring end too.
+    CHECK(python_settings("def a():\n    return b(x=1)\ndef b():\n    return a(x=1)\n").size() ==
+          2);
+}
+
+TEST_CASE("what torchtitan's registry of models is told beside the flavor counts")
+{
+    const std::string registry = R"py(from torchtitan.trainer import Trainer
+TAIL = 0.15
+
+def deepseek_v3_16b_hybridep() -> Trainer.Config:
+    return Trainer.Config(
+        model_spec=model_registry(
+            "16B",
+            attn_backend="flex",
+            moe_comm_backend="hybridep",
+            non_blocking_capacity_factor=1.0,
+            num_mtp_layers=1,
+        ),
+        training=TrainingConfig(local_batch_size=1, seq_len=4096),
+        parallelism=ParallelismConfig(expert_parallel_degree=8),
+        activation_checkpoint=FullAC.Config(),
+    )
+
+def llama3_8b_adapted() -> Trainer.Config:
+    config = llama3_8b()
+    config.model_spec = model_registry("8B", converters=[
+        Float8LinearConverter.Config(emulate=True),
+        LoRAConverter.Config(rank=16, target_modules=["wq", "wo"]),
+    ])
+    return config
+
+def llama3_8b_nvfp4() -> Trainer.Config:
+    config = llama3_8b()
+    fqns = nvfp4_bf16_tail_fqns(n_layers, TAIL)
+    config.model_spec = model_registry("8B", converters=[NVFP4LinearConverter.Config(fqns=fqns)])
+    return config
+
+def llama3_8b() -> Trainer.Config:
+    return Trainer.Config(
+        model_spec=model_registry("8B"),
+        training=TrainingConfig(local_batch_size=1, seq_len=4096),
+        activation_checkpoint=FullAC.Config(),
+    )
+)py";
+    const auto job = [&](const std::string& name) {
+        JobImportOptions options = on_h100(1);
+        options.defined["config"] = name;
+        return imported(JobKind::torchtitan, registry, options);
+    };
+    const ImportedJob experts = job("deepseek_v3_16b_hybridep");
+    CHECK(experts.job.strategy.experts.dispatcher == Dispatcher::hybridep);
+    CHECK(experts.scenario.scenario.software.attention == AttentionKernel::triton);
+    CHECK(model_of(experts).prediction_layers == 1);
+    CHECK(says(experts.notes.ignored, "line 10: model_spec.non_blocking_capacity_factor = 1.0"));
+    const ImportedJob adapted = job("llama3_8b_adapted");
+    REQUIRE(adapted.job.training.lora.has_value());
+    CHECK(adapted.job.training.lora->rank == 16);
+    CHECK(adapted.job.training.lora->targets.size() == 2);
+    CHECK(adapted.job.training.precision == Precision::fp8);
+    CHECK(says(adapted.notes.flagged, "Float8LinearConverter.emulate = true: products are"));
+    // 15 % of 32 layers.
+    CHECK(job("llama3_8b_nvfp4").job.training.formats.last_wide_layers == 5);
+}
+
 TEST_CASE("classes that a configuration in Python calls say what they do")
 {
     const std::string registry = R"py(from torchtitan.trainer import Trainer

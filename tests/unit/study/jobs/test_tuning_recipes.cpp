@@ -36,6 +36,36 @@ TEST_CASE("LLaMA-Factory trains adapters on all matrices where nothing says othe
     CHECK(launched.job.training == job.job.training);
 }
 
+TEST_CASE("LLaMA-Factory with Megatron's settings trains on Megatron-Core")
+{
+    const std::string plain = "model_name_or_path: Qwen/Qwen3-30B-A3B\nstage: sft\n"
+                              "finetuning_type: full\nbf16: true\ncutoff_len: 4096\n"
+                              "per_device_train_batch_size: 1\ngradient_accumulation_steps: 8\n";
+    const ImportedJob job = as_recognised(plain + "pipeline_model_parallel_size: 4\n"
+                                                  "expert_model_parallel_size: 2\n"
+                                                  "use_distributed_optimizer: true\n"
+                                                  "overlap_param_gather: true\n"
+                                                  "overlap_grad_reduce: true\n"
+                                                  "moe_token_dispatcher_type: alltoall\n"
+                                                  "recompute_granularity: full\n");
+    CHECK(job.scenario.scenario.software.framework == "megatron-core");
+    CHECK(job.job.strategy.pp == 4);
+    CHECK(job.job.strategy.ep == 2);
+    CHECK(job.job.strategy.zero == 1);
+    CHECK(job.job.strategy.overlap.dp == true);
+    CHECK(job.job.strategy.sharding.overlap_param_gather == true);
+    CHECK(job.job.strategy.experts.dispatcher == Dispatcher::all_to_all);
+    CHECK(job.job.training.recompute == Recompute::full);
+    CHECK(job.job.training.sequence_length == 4096);
+    CHECK(job.job.micro_batches() == 8);
+    CHECK_FALSE(job.job.training.lora.has_value());
+    CHECK(as_recognised(plain + "use_distributed_optimizer: true\n").job.strategy.zero == 1);
+    CHECK(says(as_recognised("model_name_or_path: Qwen/Qwen2.5-7B\nstage: dpo\n"
+                             "tensor_model_parallel_size: 2\n")
+                   .notes.flagged,
+               "--stage dpo"));
+}
+
 TEST_CASE("preferences and what else a step would need more passes for are flagged")
 {
     const ImportedJob job = as_recognised("model_name_or_path: Qwen/Qwen2.5-7B-Instruct\n"
@@ -45,6 +75,31 @@ TEST_CASE("preferences and what else a step would need more passes for are flagg
     const ImportedJob text = as_recognised("model_name_or_path: Qwen/Qwen2.5-7B-Instruct\n"
                                            "stage: pt\n");
     CHECK_FALSE(says(text.notes.flagged, "--stage"));
+}
+
+TEST_CASE("training in bf16 alone takes less than is modelled, which is flagged")
+{
+    const std::string plain = "model_name_or_path: Qwen/Qwen2.5-7B-Instruct\nstage: sft\n"
+                              "finetuning_type: full\n";
+    const ImportedJob job = as_recognised(plain + "pure_bf16: true\nmixture_of_depths: convert\n");
+    CHECK(job.job.training.precision == Precision::bf16);
+    CHECK(says(job.notes.understood, "line 4: --pure-bf16 -> training.precision bf16"));
+    CHECK(says(job.notes.flagged, "line 4: --pure-bf16: parameters and states"));
+    CHECK(says(job.notes.flagged, "line 5: --mixture-of-depths convert: not modelled"));
+    CHECK_FALSE(says(as_recognised(plain + "bf16: true\n").notes.flagged, "bf16"));
+}
+
+TEST_CASE("workers of Ray are the GPUs of LLaMA-Factory")
+{
+    const auto job = [](const std::string& workers) {
+        return as_recognised("model_name_or_path: Qwen/Qwen2.5-7B-Instruct\nstage: sft\n"
+                             "per_device_train_batch_size: 1\nray_num_workers: " +
+                             workers + "\n");
+    };
+    CHECK(job("4").job.world() == 4);
+    CHECK(job("16").job.world() == 16);
+    CHECK(job("16").job.training.global_batch == 16);
+    CHECK(says(job("4").notes.understood, "line 4: --ray-num-workers 4 -> 4 GPUs"));
 }
 
 TEST_CASE("a recipe that generates or exports weights is no job")

@@ -1,0 +1,59 @@
+#include "sim/study/jobs/training_purpose.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace trainyard {
+namespace {
+
+constexpr std::array<std::string_view, 9> beyond_text{"dpo", "kto",  "orpo", "rm",    "ppo",
+                                                      "gkd", "grpo", "gold", "reward"};
+
+constexpr std::array<std::string_view, 4> purposes{"--stage", "--rl", "--rlhf-type",
+                                                   "--trainer-type"};
+
+constexpr std::array<std::string_view, 13> unmodelled{"--reward-model",
+                                                      "--mixture-of-depths",
+                                                      "--use-galore",
+                                                      "--use-apollo",
+                                                      "--use-badam",
+                                                      "--use-adam-mini",
+                                                      "--use-llama-pro",
+                                                      "--use-kt",
+                                                      "--optimizer-in-bwd",
+                                                      "--activation-offloading",
+                                                      "--enable-activation-offloading",
+                                                      "--unfrozen-parameters",
+                                                      "--lisa-n-layers"};
+
+} // namespace
+
+std::string in_lower_case(std::string text)
+{
+    std::transform(text.begin(), text.end(), text.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return text;
+}
+
+void flag_purpose(ArgumentValues& values, JobDraft& draft)
+{
+    for (const std::string_view name : purposes) {
+        std::string said = in_lower_case(values.text(name));
+        said = said.substr(said.rfind('_') + 1);                      // "TRL_DPO"
+        const bool named = name.starts_with("--rl") && !said.empty(); // whichever it is
+        if (named || std::find(beyond_text.begin(), beyond_text.end(), said) != beyond_text.end())
+            draft.flag(values.origin(name), "passes over pairs, of a frozen model or to generate "
+                                            "are not modelled, taken as training on text");
+    }
+    for (const std::string_view name : unmodelled)
+        if (values.on(name))
+            draft.flag(values.origin(name), "not modelled, trained as without it");
+    for (const std::string_view name : {"--sample-packing", "--packing"})
+        if (values.on(name))
+            draft.assume(values.origin(name),
+                         "each sequence as one document: how long the packed ones are no file says "
+                         "(training.packing does)");
+}
+
+} // namespace trainyard

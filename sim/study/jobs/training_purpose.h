@@ -1,0 +1,14 @@
+#pragma once
+
+// What a launch trains for, and with which methods, as far as a step of text does not have it.
+
+#include "sim/study/jobs/argument_values.h"
+
+namespace trainyard {
+
+std::string in_lower_case(std::string text);
+
+// Flags what preferences and rewards add to a step, and what else of it is not modelled.
+void flag_purpose(ArgumentValues& values, JobDraft& draft);
+
+} // namespace trainyard
