@@ -41,8 +41,11 @@ std::string steps_table(const OwnStepsReport& report)
     return table.text();
 }
 
-std::string verdict_on(double learnt)
+std::string verdict_on(const RateFit& fit, std::size_t rate)
 {
+    if (fit.at_limit(rate))
+        return "at its limit, the steps ask for more";
+    const double learnt = fit.learnt(rate);
     if (learnt >= known)
         return "known from the steps";
     return learnt >= narrowed_some ? "narrowed" : "held by its prior";
@@ -64,7 +67,7 @@ std::string rates_table(const OwnStepsReport& report)
                    fmt::format("+-{:.0f} %", 100 * std::expm1(ninety * fit.prior[k])),
                    fmt::format("{} +-{:.0f} %", percent_change(fit.changes[k]),
                                100 * std::expm1(ninety * fit.spread[k])),
-                   fmt::format("{:.0f} %", 100 * fit.learnt(k)), verdict_on(fit.learnt(k))});
+                   fmt::format("{:.0f} %", 100 * fit.learnt(k)), verdict_on(fit, k)});
     }
     return table.text();
 }
@@ -154,6 +157,7 @@ Json to_json(const OwnStepsReport& report)
         one["prior_spread"] = report.fit.prior[k];
         one["spread"] = report.fit.spread[k];
         one["learnt"] = report.fit.learnt(k);
+        one["at_limit"] = report.fit.at_limit(k);
         rates.push_back(std::move(one));
     }
     out["rates"] = std::move(rates);

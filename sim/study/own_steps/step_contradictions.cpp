@@ -24,7 +24,7 @@ RateFit fit_to(const RateFit& fit, const MeasuredSteps& steps, std::span<const s
         responses.push_back(fit.responses[i]);
         measured.push_back(std::log(steps.steps[i].measured.value()));
     }
-    return fit_rates(responses, measured, fit.prior, options, fit.changes);
+    return fit_rates(responses, measured, fit.prior, fit.limits, options, fit.changes);
 }
 
 std::vector<std::size_t> without(std::span<const std::size_t> kept, std::size_t step)
@@ -141,9 +141,7 @@ public:
     Checked<Surprise> surprise_of(std::size_t i, const RateFit& others) const
     {
         const MeasuredStep& step = steps_.steps[i];
-        Checked<StepResponse> response = trials_.response(step.question, others.changes);
-        if (!response) // beyond what a device can do: as far as the fit to all went
-            response = trials_.response(step.question, fit_.changes);
+        const Checked<StepResponse> response = trials_.response(step.question, others.changes);
         if (!response)
             return tl::unexpected(response.error());
         const double error = std::log(step.measured.value()) - response->log_time;

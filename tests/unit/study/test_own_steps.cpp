@@ -8,6 +8,7 @@
 #include "tests/unit/study/measured_llama.h"
 
 #include <cmath>
+#include <limits>
 
 using namespace trainyard;
 using namespace trainyard::test;
@@ -113,6 +114,55 @@ TEST_CASE("the written profile predicts the steps that it was fitted to, and nam
     const double fitted = again.time(steps.steps[0].question, none).value();
     CHECK_THAT(fitted / steps.steps[0].measured.value(), WithinAbs(1, 0.005));
     CHECK(profile.find("own_steps")->find("ids")->items()[0] == Json("tp1-mb1"));
+}
+
+TEST_CASE("steps quicker than the device can be hold its rates at their limits, and no further")
+{
+    Session session;
+    const std::vector<RecordFile> files{file_of_steps({small_llama(1, 1), small_llama(8, 1)})};
+    const MeasuredSteps stated = measured_steps(files, {}, session).value();
+    std::vector<double> before(stated.steps.size(), std::numeric_limits<double>::infinity());
+    bool bound = false;
+    for (const double scale : {0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2}) {
+        MeasuredSteps steps = stated;
+        for (MeasuredStep& step : steps.steps)
+            step.measured = step.predicted * scale;
+        RateTrials trials(session, steps.base);
+        const RateFit fit = fit_rates(steps, trials).value();
+        RateTrials written(session, own_profile(steps, fit, "mine"));
+        for (std::size_t i = 0; i < steps.steps.size(); ++i) {
+            INFO(scale << " of " << steps.steps[i].id);
+            const double fitted = steps.steps[i].measured.value() * std::exp(-fit.residuals[i]);
+            const std::vector<double> none(own_rates().size(), 0.0);
+            CHECK_THAT(written.time(steps.steps[i].question, none).value() / fitted,
+                       WithinAbs(1, 1e-6));
+            CHECK(fitted <= before[i] * 1.001);
+            before[i] = fitted;
+        }
+        for (std::size_t k = 0; k < own_rates().size(); ++k) {
+            CHECK(fit.changes[k] <= fit.limits.highest[k]);
+            bound = bound || fit.at_limit(k);
+        }
+    }
+    CHECK(bound);
+}
+
+TEST_CASE("a rate that may go no further leaves the rest to the others")
+{
+    // One step, half of it of each of two rates that are believed alike.
+    const std::vector<StepResponse> steps{{.log_time = 0, .shares = {0.5, 0.5}}};
+    const std::vector<double> measured{std::log(0.8)};
+    const std::vector<double> prior{0.2, 0.2};
+    const double far = std::numeric_limits<double>::infinity();
+    const RateFit free = fit_rates(steps, measured, prior, {{-far, -far}, {far, far}}, exact());
+    const RateFit held = fit_rates(steps, measured, prior, {{-far, -far}, {0.1, far}}, exact());
+    CHECK_THAT(free.changes[0], WithinAbs(free.changes[1], 1e-6));
+    CHECK(free.changes[0] > 0.15);
+    CHECK(held.changes[0] == 0.1);
+    CHECK(held.changes[1] > free.changes[1]);
+    CHECK(held.at_limit(0));
+    CHECK_FALSE(held.at_limit(1));
+    CHECK_THAT(held.residuals[0], WithinAbs(0, 0.002));
 }
 
 TEST_CASE("a network fourteen times slower than stated is named as what one step needs")
