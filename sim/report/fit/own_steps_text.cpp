@@ -82,12 +82,14 @@ std::string unfelt_text(const OwnStepsReport& report)
                          : hung("  ", "the steps say nothing of: " + names, text_columns);
 }
 
+} // namespace
+
 std::string contradiction_text(const StepContradiction& found)
 {
     const std::string off =
         fmt::format("{} takes {:.2g} times what {} say{}", found.step, 1 + found.error,
-                    found.left_out ? "the others and the profile" : "the profile's rates",
-                    found.left_out ? " and was left out" : "");
+                    found.alone ? "the profile's rates" : "the others and the profile",
+                    found.alone ? "" : " and was left out");
     if (!found.explained)
         return off + "; no single rate explains it: check how it was measured and what ran besides";
     const OwnRate& rate = own_rates()[found.rate];
@@ -97,6 +99,8 @@ std::string contradiction_text(const StepContradiction& found)
     return fmt::format("{}; it needs a {} {:.2g} times slower than stated: {}?", off, rate.title,
                        found.slower, rate.when_slow);
 }
+
+namespace {
 
 std::string further_text(const OwnStepsReport& report)
 {
@@ -168,7 +172,6 @@ Json to_json(const OwnStepsReport& report)
         Json one = Json::object();
         one["step"] = found.step;
         one["error"] = found.error;
-        one["left_out"] = found.left_out;
         if (found.explained) {
             one["rate"] = own_rates()[found.rate].name;
             one["times_slower"] = found.slower;

@@ -151,6 +151,8 @@ tl::expected<AskedRecord, std::string> ask_record(const MeasuredRecord& record,
         question.file.json["software"] = Json::object();
     AskedRecord out;
     out.step.id = record.id;
+    out.step.file = record.file;
+    out.step.line = record.line;
     out.step.measured = Seconds(record.step_time.value_or(0));
     out.step.predicted = outcome->step_time.value;
     out.step.job = job_class(outcome->scenario, outcome->job);

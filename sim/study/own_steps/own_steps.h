@@ -10,6 +10,8 @@ namespace trainyard {
 
 struct MeasuredStep {
     std::string id;
+    std::string file; // of its record
+    int line = 0;
     Seconds measured;
     Seconds predicted; // with the base profile
     ScenarioFile question;
@@ -81,7 +83,7 @@ struct StepContradiction {
     std::size_t rate = 0;   // of own_rates()
     double slower = 1;      // how many times slower that rate would have to be; below 1: faster
     bool explained = false; // else no rate does alone
-    bool left_out = true;   // of the fit; false: it is the only step
+    bool alone = false;     // held against the profile's rates, for want of other steps
 
     bool operator==(const StepContradiction&) const = default;
 };

@@ -186,7 +186,7 @@ TEST_CASE("a network fourteen times slower than stated is named as what one step
     REQUIRE(found[0].explained);
     CHECK(found[0].rate == rate_named("across"));
     CHECK_THAT(found[0].slower, WithinAbs(14, 1.0));
-    CHECK(found[0].left_out);
+    CHECK_FALSE(found[0].alone);
     CHECK(agreement.agreeing == std::vector<std::size_t>{0, 1});
 }
 
@@ -203,6 +203,25 @@ TEST_CASE("no rate explains a step that takes forty times too long")
     CHECK(agreement.contradictions[0].step == "tp4-mb1");
     CHECK_FALSE(agreement.contradictions[0].explained);
     CHECK(agreement.agreeing == std::vector<std::size_t>{0});
+}
+
+TEST_CASE("a single step that no likely rates explain agrees with nothing")
+{
+    Session session;
+    MeasuredSteps steps = measured_on({small_llama(1, 1)}, {}, session);
+    const RateFitOptions options;
+    const auto agreement_with = [&](double times) {
+        steps.steps[0].measured = steps.steps[0].predicted * times;
+        RateTrials trials(session, steps.base);
+        const RateFit fit = fit_rates(steps, trials, options).value();
+        return step_agreement(steps, fit, trials, options).value();
+    };
+    CHECK(agreement_with(1.1).agreeing == std::vector<std::size_t>{0});
+    const StepAgreement far = agreement_with(40);
+    CHECK(far.agreeing.empty());
+    REQUIRE(far.contradictions.size() == 1);
+    CHECK(far.contradictions[0].alone);
+    CHECK_FALSE(far.contradictions[0].explained);
 }
 
 TEST_CASE("one measurement does not count twice, in a file or on a profile that knows it")
