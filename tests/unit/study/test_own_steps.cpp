@@ -267,7 +267,17 @@ TEST_CASE("steps as the profile has them contradict nothing")
 
 TEST_CASE("only like jobs get the narrower interval")
 {
-    const JobClass own{"llama", "megatron-core", "bf16", 64, 4096, ""};
+    const JobClass own{.model = "llama",
+                       .framework = "megatron-core",
+                       .precision = "bf16",
+                       .devices = 64,
+                       .sequence_length = 4096,
+                       .recipe = "",
+                       .software = "mcore-2024",
+                       .parameters = 8.03e9,
+                       .layers = 32,
+                       .hidden = 4096,
+                       .layout = "tp, recompute none"};
     OwnStepsMark mark;
     mark.ids = {"a"};
     mark.jobs = {own};
@@ -281,6 +291,59 @@ TEST_CASE("only like jobs get the narrower interval")
     JobClass other_format = own;
     other_format.precision = "fp8";
     CHECK_FALSE(own_evidence(mark, other_format));
+    JobClass other_words = own;
+    other_words.model = "my-llama.json";
+    other_words.framework = "mcore";
+    CHECK(own_evidence(mark, other_words));
+    JobClass other_class = own;
+    other_class.software = "fsdp-eager";
+    CHECK_FALSE(own_evidence(mark, other_class));
+    JobClass other_sizes = own;
+    other_sizes.hidden = 2048;
+    CHECK_FALSE(own_evidence(mark, other_sizes));
+    JobClass other_layout = own;
+    other_layout.layout = "tp, pp, recompute none";
+    CHECK_FALSE(own_evidence(mark, other_layout));
+}
+
+TEST_CASE("jobs of older profiles are known by their names")
+{
+    OwnStepsMark mark;
+    mark.ids = {"a"};
+    JobClass now;
+    now.model = "llama";
+    now.framework = "mcore";
+    now.precision = "bf16";
+    now.devices = 8;
+    mark.jobs = {now};
+    now.software = "mcore-2024";
+    now.parameters = 8.03e9;
+    now.layers = 32;
+    now.hidden = 4096;
+    now.layout = "tp, recompute none";
+    CHECK(own_evidence(mark, now));
+    now.model = "my-llama";
+    CHECK_FALSE(own_evidence(mark, now));
+}
+
+TEST_CASE("a scenario of a measured job is alike whatever it calls model and framework")
+{
+    Session session;
+    const MeasuredSteps steps = measured_on({small_llama(1, 1)}, {}, session);
+    RateTrials trials(session, steps.base);
+    const std::vector<double> none(own_rates().size(), 0.0);
+    const auto class_with = [&](const std::vector<Override>& changes) {
+        Json json = steps.steps[0].question.json;
+        const ScenarioFile file = scenario_from(std::move(json), "mine.json", changes).value();
+        const Outcome outcome = trials.outcome(file, none).value();
+        return job_class(outcome.scenario, outcome.job);
+    };
+    const JobClass own = steps.steps[0].job;
+    const JobClass same =
+        class_with({{"software.framework", own.software}, {"model.name", "mine"}});
+    CHECK(alike(own, same));
+    CHECK_FALSE(alike(own, class_with({{"strategy.tp", "8"}, {"strategy.dp", "1"}})));
+    CHECK_FALSE(alike(own, class_with({{"training.recompute", "full"}})));
 }
 
 TEST_CASE("steps of two devices, without a time, or none at all are refused with their place")
