@@ -32,6 +32,10 @@ Problems idle_settings(const Scenario& scenario, const Job& job)
          "sequence parallelism cuts over the tensor-parallel group, and tp is 1: it stays off");
     note(stated.overlap.tp.has_value() && job.strategy.tp == 1, "/strategy/overlap/tp",
          "there is no tensor parallelism to overlap");
+    note(stated.overlap.tp == true && job.strategy.tp > 1 && !*job.strategy.sequence_parallel,
+         "/strategy/overlap/tp",
+         "without sequence parallelism whole all-reduces follow the products, and none is "
+         "overlapped; this has no effect");
     note(stated.overlap.pp.has_value() && job.strategy.pp == 1, "/strategy/overlap/pp",
          "there is no pipeline to overlap");
     note(job.training.recompute != Recompute::selective && !job.training.recompute_modules.empty(),
