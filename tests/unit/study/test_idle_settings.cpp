@@ -46,3 +46,21 @@ TEST_CASE("overlap of tensor parallelism has no effect without sequence parallel
     strategy.sequence_parallel = false;
     CHECK(tells(told(strategy, Training{}), "/strategy/overlap/tp"));
 }
+
+TEST_CASE("activations that are recomputed do not wait on the host")
+{
+    constexpr const char* place = "/strategy/offload/activation_layers";
+    Strategy strategy;
+    strategy.offload.activation_layers = 4;
+    Training training = Training{};
+    CHECK_FALSE(tells(told(strategy, training), place));
+    training.recompute = Recompute::full;
+    CHECK(tells(told(strategy, training), place));
+    training.recompute_layers = 4; // of 8
+    CHECK_FALSE(tells(told(strategy, training), place));
+    training.recompute_layers = 6;
+    const Problems some = told(strategy, training);
+    REQUIRE(tells(some, place));
+    CHECK_THAT(std::ranges::find(some, place, &Diagnostic::pointer)->message,
+               ContainsSubstring("2 layers"));
+}
