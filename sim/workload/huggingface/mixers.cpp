@@ -279,6 +279,17 @@ void local_attention(LayerReading& reading)
             reading.layers[i].sliding_window = window;
 }
 
+// Qwen: the first layers see all keys.
+void upper_windows(LayerReading& reading)
+{
+    const std::int64_t first = reading.config.count({"max_window_layers"}, 0);
+    for (std::size_t i = 0; i < reading.layers.size(); ++i)
+        if (static_cast<std::int64_t>(i) < first)
+            reading.see_all(reading.layers[i]);
+        else
+            reading.see_window(reading.layers[i]);
+}
+
 void window_pattern(LayerReading& reading)
 {
     const Json* windows = reading.config.value("sliding_window_pattern");
@@ -401,6 +412,9 @@ void read_layer_mixers(LayerReading& reading)
         return attention_types(reading);
     if (config.has("global_attn_every_n_layers") && config.has("local_attention"))
         return local_attention(reading);
+    if (t.sliding_window > 0 && config.flag("use_sliding_window", false) &&
+        config.has("max_window_layers"))
+        return upper_windows(reading);
     window_pattern(reading);
 }
 

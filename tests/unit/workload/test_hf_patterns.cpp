@@ -1,3 +1,4 @@
+#include "sim/base/build_info.h"
 #include "sim/base/json.h"
 #include "sim/workload/model_reader.h"
 #include "sim/workload/model_summary.h"
@@ -19,6 +20,14 @@ ImportedModel imported(const std::string& text)
     if (!read)
         FAIL(render(read.error(), ""));
     return *read;
+}
+
+Model imported_shipped(const std::string& name)
+{
+    const std::string path = (data_dir() / "scenarios" / "models" / name / "config.json").string();
+    const Checked<Json> json = read_json_file(path);
+    REQUIRE(json);
+    return import_model(*json, path)->model;
 }
 
 std::string kinds_of_layers(const std::string& text)
@@ -78,6 +87,28 @@ TEST_CASE("layers of several kinds are read from the lists that configs have")
           "1 mamba2 + experts, 2 mamba2 + mlp, 1 attention + experts");
     CHECK(kinds_of_layers(R"("model_type": "llama4_text", "num_hidden_layers": 8,
                     "attention_chunk_size": 1024)") == "6 chunks of 1024 + mlp, 2 attention + mlp");
+}
+
+TEST_CASE("without a list windows lie where the family has them")
+{
+    const auto layers = [](const std::string& family, const std::string& rest) {
+        return kinds_of_layers(R"("model_type": ")" + family + R"(", "sliding_window": 128, )" +
+                               rest);
+    };
+    const std::string eight = R"("num_hidden_layers": 8)";
+    CHECK(layers("gpt_oss", eight) == "4 window of 128 + mlp, 4 attention + mlp");
+    CHECK(layers("olmo3", eight) == "6 window of 128 + mlp, 2 attention + mlp");
+    CHECK(layers("exaone4", eight) == "6 window of 128 + mlp, 2 attention + mlp");
+    CHECK(layers("cohere2", eight) == "6 window of 128 + mlp, 2 attention + mlp");
+    CHECK(layers("gemma3n", R"("num_hidden_layers": 5)") ==
+          "4 window of 128 + mlp, 1 attention + mlp");
+    // Qwen's upper layers.
+    const std::string on = eight + R"(, "use_sliding_window": true, "max_window_layers": )";
+    for (const char* family : {"qwen2", "qwen3"}) {
+        CHECK(layers(family, on + "6") == "6 attention + mlp, 2 window of 128 + mlp");
+        CHECK(layers(family, on + "8") == "8 attention + mlp");
+        CHECK(layers(family, on + "0") == "8 window of 128 + mlp");
+    }
 }
 
 TEST_CASE("the shortest run of layers that makes them all is the pattern")
