@@ -111,6 +111,21 @@ TEST_CASE("without a list windows lie where the family has them")
     }
 }
 
+TEST_CASE("keys and values of what encoders made are kept as well")
+{
+    const Model whisper = imported_shipped("whisper-large-v3");
+    const auto& model = std::get<Transformer>(whisper.architecture);
+    const auto each = static_cast<std::uint64_t>(2 * 2 * model.kv_heads * model.head_dim);
+    CHECK(summarize(whisper, 448).keys_and_values ==
+          Bytes(static_cast<std::uint64_t>(model.layers) * each * (448 + 1500)));
+}
+
+TEST_CASE("a model is shown in sequences no longer than its learned positions")
+{
+    CHECK(usual_sequence_length(imported_shipped("whisper-large-v3")) == 448);
+    CHECK(usual_sequence_length(imported_shipped("llama-3.1-8b")) == 4096);
+}
+
 TEST_CASE("the shortest run of layers that makes them all is the pattern")
 {
     const auto model = std::get<Transformer>(
