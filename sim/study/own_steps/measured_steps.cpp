@@ -58,7 +58,8 @@ public:
         if (record.step_time.value_or(0) <= 0) {
             problems.push_back(problem_of(record, index, "measured",
                                           fmt::format("\"{}\" has no measured step", record.id),
-                                          "give \"step_time_s\", or leave the record out"));
+                                          "give \"measured\": {\"step_time_s\": ...}, or leave "
+                                          "the record out"));
             return;
         }
         auto asked = ask_record(record, base_, session_);
