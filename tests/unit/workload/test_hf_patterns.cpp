@@ -111,6 +111,43 @@ TEST_CASE("without a list windows lie where the family has them")
     }
 }
 
+TEST_CASE("shared blocks lie before the layers that a Zamba2 config names")
+{
+    const std::string zamba = R"("model_type": "zamba2", "num_hidden_layers": 4,
+        "mamba_d_state": 64, "mamba_expand": 2, "n_mamba_heads": 64, "mamba_headdim": 64,
+        "mamba_ngroups": 2, "num_mem_blocks": 2)";
+    const std::string by_type =
+        kinds_of_layers(zamba + R"(, "layers_block_type": ["mamba", "hybrid", "mamba", "hybrid"])");
+    CHECK(kinds_of_layers(zamba + R"(, "hybrid_layer_ids": [1, 3])") == by_type);
+    CHECK_THAT(by_type, ContainsSubstring("4 mamba2"));
+    const Checked<Json> neither = parse_json("{" + sizes + zamba + "}", "config.json");
+    CHECK_FALSE(import_model(*neither, "config.json"));
+}
+
+TEST_CASE("experts to the last layer are what the end -1 says")
+{
+    const std::string ernie = R"("model_type": "ernie4_5_moe", "num_hidden_layers": 4,
+        "moe_num_experts": 8, "moe_k": 2, "moe_intermediate_size": 512,
+        "moe_layer_start_index": 1)";
+    const std::string all = kinds_of_layers(ernie);
+    CHECK(all == "1 attention + mlp, 3 attention + experts");
+    CHECK(kinds_of_layers(ernie + R"(, "moe_layer_end_index": -1)") == all);
+    CHECK(kinds_of_layers(ernie + R"(, "moe_layer_end_index": 2)") ==
+          "2 attention + mlp, 2 attention + experts");
+}
+
+TEST_CASE("key heads that blocks say are not assumed")
+{
+    const Checked<Json> json = parse_json(
+        R"({"model_type": "nemotron-nas", "hidden_size": 2048, "num_attention_heads": 16,
+            "intermediate_size": 5120, "vocab_size": 1000, "num_hidden_layers": 1,
+            "num_key_value_heads": null, "block_configs": [
+                {"attention": {"n_heads_in_group": 8}, "ffn": {"ffn_mult": 2.625}}]})",
+        "config.json");
+    for (const std::string& text : import_model(*json, "config.json")->assumed)
+        CHECK_FALSE(text.starts_with("key heads"));
+}
+
 TEST_CASE("keys and values of what encoders made are kept as well")
 {
     const Model whisper = imported_shipped("whisper-large-v3");
