@@ -34,6 +34,14 @@ std::vector<MeasuredStep> only(const std::vector<MeasuredStep>& steps,
     return out;
 }
 
+Problems nothing_agrees(const MeasuredSteps& steps, const StepAgreement& agreement)
+{
+    const MeasuredStep& only = steps.steps.front();
+    return {{only.file, only.line, "", contradiction_text(agreement.contradictions.front()),
+             "add steps of the same machine: those that agree with one another are fitted",
+             Severity::error}};
+}
+
 } // namespace
 
 Checked<OwnStepsReport> fit_own_steps(const OwnStepsQuestion& question, Session& session,
@@ -60,6 +68,8 @@ Checked<OwnStepsReport> fit_own_steps(const OwnStepsQuestion& question, Session&
     Checked<StepAgreement> agreement = step_agreement(*steps, *fit, trials, options, work);
     if (!agreement)
         return tl::unexpected(agreement.error());
+    if (agreement->agreeing.empty())
+        return tl::unexpected(nothing_agrees(*steps, *agreement));
     if (agreement->agreeing.size() < steps->steps.size()) {
         steps->steps = only(steps->steps, agreement->agreeing);
         fit = fit_rates(*steps, trials, options, work);

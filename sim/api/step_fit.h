@@ -14,8 +14,8 @@ struct OwnStepsQuestion {
     std::string target;             // scenario that further runs are chosen for; or empty
 };
 
-// Steps that contradict the others are left out of the fit, and named. Throws WorldError and
-// Cancelled.
+// Steps that contradict the others are left out of the fit, and named; where the only one
+// contradicts the profile that is the problem. Throws WorldError and Cancelled.
 Checked<OwnStepsReport> fit_own_steps(const OwnStepsQuestion& question, Session& session,
                                       const WorkControl& work);
 

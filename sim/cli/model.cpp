@@ -9,12 +9,15 @@
 namespace trainyard {
 namespace {
 
-constexpr std::int64_t usual_sequence_length = 4096;
-
 struct ModelOptions {
     std::vector<std::string> models;
-    std::int64_t sequence_length = usual_sequence_length;
+    std::optional<std::int64_t> sequence_length;
     bool json = false;
+
+    ModelSummary summary_of(const Model& model) const
+    {
+        return summarize(model, sequence_length.value_or(usual_sequence_length(model)));
+    }
 };
 
 Checked<ImportedModel> model_named(const std::string& name)
@@ -36,7 +39,7 @@ int run_model_show(const ModelOptions& options)
         const Checked<ImportedModel> read = model_named(name);
         if (!read)
             return refuse(read.error(), "nothing was shown.");
-        const ModelSummary summary = summarize(read->model, options.sequence_length);
+        const ModelSummary summary = options.summary_of(read->model);
         if (options.json)
             all.push_back(to_json(summary, *read));
         else
@@ -55,7 +58,7 @@ int run_model_list(const ModelOptions& options)
         const Checked<ImportedModel> read = model_named(name);
         if (!read)
             return refuse(read.error(), "nothing was listed.");
-        models.push_back(summarize(read->model, options.sequence_length));
+        models.push_back(options.summary_of(read->model));
         models.back().name = name;
         all.push_back(to_json(models.back(), *read));
     }
@@ -75,9 +78,9 @@ void add_model(CLI::App& program, Command& chosen)
     auto options = std::make_shared<ModelOptions>();
     const auto add_common = [&](CLI::App* part) {
         part->add_option("--sequence-length", options->sequence_length,
-                         "tokens of the sequences that attention's operations are counted in")
-            ->check(CLI::Range(1, 1 << 24))
-            ->capture_default_str();
+                         "tokens of the sequences that attention's operations are counted in "
+                         "(4096, or as many as the model has positions)")
+            ->check(CLI::Range(1, 1 << 24));
         part->add_flag("--json", options->json, "print as JSON");
     };
 

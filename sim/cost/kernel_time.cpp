@@ -15,10 +15,22 @@ constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b)
     return (a + b - 1) / b;
 }
 
+FlopRate peak_of(Precision precision, const Device& device)
+{
+    return device.peak.at(executed_precision(precision, device));
+}
+
 FlopRate gemm_rate(Precision precision, const Device& device)
 {
+    return peak_of(precision, device) *
+           device.gemm_efficiency.at(executed_precision(precision, device));
+}
+
+// Fused attention and scans were timed in 16 bit only.
+bool was_timed_in(Precision precision, const Device& device)
+{
     const Precision executed = executed_precision(precision, device);
-    return device.peak.at(executed) * device.gemm_efficiency.at(executed);
+    return executed == Precision::bf16 || executed == Precision::fp16;
 }
 
 double use_efficiency(const Kernel& kernel, const ComputeContext& context)
@@ -60,8 +72,7 @@ double traffic_factor(KernelUse use, const SoftwareClass& software)
 double k_half(Precision precision, const Device& device)
 {
     const FlopRate usual = usual_peak(device);
-    const FlopRate executed = device.peak.at(executed_precision(precision, device));
-    return device.gemm_k_half * std::min(1.0, executed / usual);
+    return device.gemm_k_half * std::min(1.0, peak_of(precision, device) / usual);
 }
 
 // Weight gradients of convolutions sum over many more pixels than they have weights: the sum is
@@ -74,12 +85,13 @@ double sm_utilisation(const Kernel& kernel, const Device& device)
     return wave_utilisation(shape, split_sum ? 1 : device.sms);
 }
 
-double attention_efficiency(const AttentionShape& shape, const ComputeContext& context)
+double attention_efficiency(const Kernel& kernel, const ComputeContext& context)
 {
+    const AttentionShape& shape = kernel.attention;
     const Device& device = *context.device;
     double efficiency = device.attention.at(shape.kernel);
     if (!(efficiency > 0)) // no fused kernels: products one after the other
-        efficiency = device.gemm_efficiency.at(executed_precision(Precision::bf16, device)) *
+        efficiency = device.gemm_efficiency.at(executed_precision(kernel.precision, device)) *
                      device.square_gemm;
     const std::int64_t head = (shape.head_dim + shape.value_dim + 1) / 2;
     if (head <= 64)
@@ -106,8 +118,10 @@ const MeasuredGemm* measured_gemm(const Kernel& kernel, const ComputeContext& co
 
 const MeasuredAttention* measured_attention(const Kernel& kernel, const ComputeContext& context)
 {
-    const bool fused = context.device->attention.at(kernel.attention.kernel) > 0;
-    return context.kernels == nullptr || !fused ? nullptr
+    const Device& device = *context.device;
+    const bool timed =
+        device.attention.at(kernel.attention.kernel) > 0 && was_timed_in(kernel.precision, device);
+    return context.kernels == nullptr || !timed ? nullptr
                                                 : context.kernels->attention_of(kernel.attention);
 }
 
@@ -119,8 +133,8 @@ std::optional<Seconds> measured_sequence(const Kernel& kernel, const ComputeCont
         return std::nullopt;
     const Device& device = *context.device;
     const SequenceDevice on{device.sms, context.kernels->cache};
-    const Seconds least =
-        std::max(kernel.bytes / device.hbm_bandwidth, hardware_flops(kernel) / usual_peak(device));
+    const Seconds least = std::max(kernel.bytes / device.hbm_bandwidth,
+                                   hardware_flops(kernel) / peak_of(kernel.precision, device));
     if (kernel.kind == KernelKind::memory_bound) {
         const MeasuredConvolution* convolution = context.kernels->convolution_of(shape.kernel);
         return convolution == nullptr
@@ -128,7 +142,7 @@ std::optional<Seconds> measured_sequence(const Kernel& kernel, const ComputeCont
                    : std::optional(std::max(least, convolution->time(shape, on)));
     }
     const MeasuredScan* scan = context.kernels->scan_of(shape.kernel);
-    if (scan == nullptr)
+    if (scan == nullptr || !was_timed_in(kernel.precision, device))
         return std::nullopt;
     return std::max(least, scan->time(shape, on) / (device.under_load.clock * context.clock));
 }
@@ -194,12 +208,13 @@ Seconds gemm_time(const Kernel& kernel, const ComputeContext& context)
     const Flops work(2.0 * static_cast<double>(shape.m) * static_cast<double>(shape.n) *
                      static_cast<double>(shape.k) * static_cast<double>(shape.batch));
     if (const MeasuredGemm* measured = measured_gemm(kernel, context)) {
-        const Precision executed = executed_precision(kernel.precision, device);
-        const double reached = use_efficiency(kernel, context) *
-                               device.under_load.gemm_share(executed) * device.under_load.clock *
-                               context.clock;
+        const double reached =
+            use_efficiency(kernel, context) *
+            device.under_load.gemm_share(executed_precision(kernel.precision, device)) *
+            device.under_load.clock * context.clock;
         return std::max({measured->time(shape, kernel.bytes, device.sms) / reached,
-                         work / device.peak.at(executed), kernel.bytes / device.hbm_bandwidth});
+                         work / peak_of(kernel.precision, device),
+                         kernel.bytes / device.hbm_bandwidth});
     }
     const double k = static_cast<double>(shape.k);
     const double efficiency = use_efficiency(kernel, context) * device.under_load.clock *
@@ -214,7 +229,7 @@ Seconds gemm_time(const Kernel& kernel, const ComputeContext& context)
 Seconds attention_time(const Kernel& kernel, const ComputeContext& context)
 {
     const Device& device = *context.device;
-    const FlopRate peak = usual_peak(device);
+    const FlopRate peak = peak_of(kernel.precision, device);
     if (const MeasuredAttention* measured = measured_attention(kernel, context)) {
         const AttentionShape& shape = kernel.attention;
         const double reached =
@@ -227,7 +242,7 @@ Seconds attention_time(const Kernel& kernel, const ComputeContext& context)
         return std::max({measured->time(shape, times, device.sms) / reached,
                          hardware_flops(kernel) / peak, kernel.bytes / device.hbm_bandwidth});
     }
-    const double share = std::min(1.0, attention_efficiency(kernel.attention, context) *
+    const double share = std::min(1.0, attention_efficiency(kernel, context) *
                                            device.under_load.clock * context.clock);
     return std::max(hardware_flops(kernel) / (peak * share),
                     kernel.bytes / (device.hbm_bandwidth * device.hbm_gemm));
@@ -260,13 +275,14 @@ bool waits_for_memory(const Kernel& kernel, const ComputeContext& context)
     const Precision executed = executed_precision(kernel.precision, device);
     if (kernel.kind == KernelKind::memory_bound)
         return true;
-    if (measured_sequence(kernel, context))
-        return kernel.bytes / device.hbm_bandwidth > hardware_flops(kernel) / usual_peak(device);
-    if (kernel.kind == KernelKind::gemm
-            ? !device.gemm_surface.at(executed).empty() || measured_gemm(kernel, context) != nullptr
-            : measured_attention(kernel, context) != nullptr)
+    const bool measured =
+        measured_sequence(kernel, context) ||
+        (kernel.kind == KernelKind::gemm ? !device.gemm_surface.at(executed).empty() ||
+                                               measured_gemm(kernel, context) != nullptr
+                                         : measured_attention(kernel, context) != nullptr);
+    if (measured)
         return kernel.bytes / device.hbm_bandwidth >
-               hardware_flops(kernel) / device.peak.at(executed);
+               hardware_flops(kernel) / peak_of(kernel.precision, device);
     const Seconds moved = kernel.bytes / (device.hbm_bandwidth * device.hbm_gemm);
     const Seconds all = device_time(kernel, context);
     return !((kernel.use == KernelUse::recurrence_core ? all - moved : all) > moved);

@@ -44,9 +44,9 @@ double wave_utilisation(const GemmShape& shape, int sms);
 Seconds gemm_time(const Kernel& kernel, const ComputeContext& context);
 
 // Where kernels of its chip are measured, their time at what a step reaches of it; other kernels by
-// the ratio of their efficiencies. Else
-// operations executed / (peak x efficiency(kernel, head size, direction) x s / (s + half)),
-// at least the bytes' time.
+// the ratio of their efficiencies. Else, and in formats other than 16 bit, which were not timed,
+// operations executed / (the format's peak x efficiency(kernel, head size, direction) x
+// s / (s + half)), at least the bytes' time.
 Seconds attention_time(const Kernel& kernel, const ComputeContext& context);
 
 // bytes x traffic factor of the software / (HBM x efficiency).

@@ -10,9 +10,30 @@ namespace {
 // Jobs that differ by more than this in devices or in length are told nothing by one another.
 constexpr double near = 4;
 
-bool within(double a, double b)
+bool within(double a, double b, double times = near)
 {
-    return a == b || (std::min(a, b) > 0 && std::max(a, b) <= near * std::min(a, b));
+    return a == b || (std::min(a, b) > 0 && std::max(a, b) <= times * std::min(a, b));
+}
+
+// A name says too little: one model has several, and one name stands for models of many sizes.
+bool same_model(const JobClass& a, const JobClass& b)
+{
+    constexpr double rounding = 1.01;
+    if (a.parameters == 0 || b.parameters == 0)
+        return a.model == b.model;
+    return a.layers == b.layers && a.hidden == b.hidden &&
+           within(a.parameters, b.parameters, rounding);
+}
+
+bool same_software(const JobClass& a, const JobClass& b)
+{
+    return a.software.empty() || b.software.empty() ? a.framework == b.framework
+                                                    : a.software == b.software;
+}
+
+bool same_layout(const JobClass& a, const JobClass& b)
+{
+    return a.layout.empty() || b.layout.empty() || a.layout == b.layout;
 }
 
 } // namespace
@@ -29,7 +50,13 @@ const FieldTable<JobClass>& fields_of<JobClass>()
             .field("devices", &J::devices, {.help = "of the job", .min = 1, .required = true})
             .field("sequence_length", &J::sequence_length, {.help = "tokens", .min = 0})
             .field("recipe", &J::recipe,
-                   {.help = "dispatcher of experts, dropped tokens, graphs, fused experts"});
+                   {.help = "dispatcher of experts, dropped tokens, graphs, fused experts"})
+            .field("software", &J::software, {.help = "class of software"})
+            .field("parameters", &J::parameters, {.help = "of the model", .min = 0})
+            .field("layers", &J::layers, {.help = "of the model", .min = 0})
+            .field("hidden", &J::hidden, {.help = "size of the model", .min = 0})
+            .field("layout", &J::layout,
+                   {.help = "what it is cut by, ZeRO stage, kind of recompute"});
     return table;
 }
 
@@ -57,8 +84,8 @@ const FieldTable<OwnStepsMark>& fields_of<OwnStepsMark>()
 
 bool alike(const JobClass& a, const JobClass& b)
 {
-    return a.model == b.model && a.framework == b.framework && a.precision == b.precision &&
-           a.recipe == b.recipe && within(a.devices, b.devices) &&
+    return same_model(a, b) && same_software(a, b) && same_layout(a, b) &&
+           a.precision == b.precision && a.recipe == b.recipe && within(a.devices, b.devices) &&
            within(static_cast<double>(a.sequence_length), static_cast<double>(b.sequence_length));
 }
 

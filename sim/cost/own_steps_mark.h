@@ -21,12 +21,19 @@ struct JobClass {
     // What decides how the framework runs it besides: dispatcher of experts, dropped tokens,
     // graphs, fused experts.
     std::string recipe;
+    // Where these are not stated, names of model and framework tell them.
+    std::string software;    // class of software that the framework is
+    double parameters = 0;   // of the model
+    int layers = 0;          // ...
+    std::int64_t hidden = 0; // ...
+    // What it is cut by (not into how many), ZeRO stage, kind of recompute; not stated: any.
+    std::string layout;
 
     bool operator==(const JobClass&) const = default;
 };
 
-// Of one model and recipe (framework, number format, and `recipe`), within 4 times in devices and
-// in sequence length.
+// Of one model (layers, hidden size, parameters to 1 %), software, number format, recipe and
+// layout, within 4 times in devices and in sequence length.
 bool alike(const JobClass& a, const JobClass& b);
 
 // "own_steps" of a profile.

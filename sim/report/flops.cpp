@@ -54,10 +54,12 @@ Flops model_flops_per_step(const Job& job)
 {
     const Training& training = job.training;
     const std::vector<std::int64_t> documents = partition_of(job).documents;
+    const double kept = kept_share(job.strategy.experts, job.strategy.ep);
     const Flops sequence =
-        training.lora ? adapter_flops_per_sequence(job.model, *training.lora,
-                                                   training.sequence_length, documents)
-                      : model_flops_per_sequence(job.model, training.sequence_length, documents);
+        training.lora
+            ? adapter_flops_per_sequence(job.model, *training.lora, training.sequence_length,
+                                         documents, kept)
+            : model_flops_per_sequence(job.model, training.sequence_length, documents, kept);
     return sequence * static_cast<double>(training.global_batch);
 }
 

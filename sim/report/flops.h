@@ -6,8 +6,8 @@
 
 namespace trainyard {
 
-// Forward + backward of the global batch, no recompute, causal half of attention: the numerator of
-// MFU.
+// Forward + backward of the global batch, no recompute, causal half of attention, no work of experts
+// for tokens that they drop: the numerator of MFU.
 Flops model_flops_per_step(const Job& job);
 
 // What all ranks execute in the passes of a step, recompute included: the numerator of HFU. Counted

@@ -5,7 +5,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <numeric>
 
 namespace trainyard {
 namespace {
@@ -36,10 +35,7 @@ void add_contiguous(const Job& job, Problems& notes)
 
 void add_dropped(const Job& job, Problems& notes)
 {
-    const ExpertParallel& experts = job.strategy.experts;
-    const std::vector<double> loads = expert_loads(experts, job.strategy.ep);
-    const double kept =
-        std::accumulate(loads.begin(), loads.end(), 0.0) / static_cast<double>(loads.size());
+    const double kept = kept_share(job.strategy.experts, job.strategy.ep);
     if (kept < 1 - 1e-9)
         notes.push_back(
             note("/strategy/experts/capacity_factor",

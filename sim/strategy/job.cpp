@@ -66,6 +66,8 @@ void fill_in(Job& job)
         strategy.sequence_parallel =
             software.sequence_parallel && job.model.is_transformer() &&
             job.training.sequence_length % (std::int64_t{strategy.cp} * strategy.tp) == 0;
+    if (strategy.tp > 1 && !*strategy.sequence_parallel)
+        strategy.overlap.tp = false; // an all-reduce is not cut up beside its product
     if (strategy.vpp > 1 && strategy.schedule == Strategy{}.schedule)
         strategy.schedule = "interleaved-1f1b";
     if (!strategy.pipeline.norm_in_turn) {

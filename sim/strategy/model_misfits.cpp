@@ -44,6 +44,7 @@ public:
         experts();
         pipeline();
         recompute();
+        offload();
         const Problems adapters = lora_misfits(job_);
         problems_.insert(problems_.end(), adapters.begin(), adapters.end());
         return problems_;
@@ -290,13 +291,29 @@ private:
                    "set recompute to \"full\", or leave recompute_layers out");
             return;
         }
-        const int most =
-            job_.strategy.stage_layers.empty() ? model_.layers / job_.strategy.pp : model_.layers;
+        const int most = layers_of_device();
         if (*job_.training.recompute_layers < 0 || *job_.training.recompute_layers > most)
             refuse("/training/recompute_layers",
                    fmt::format("{} of the {} layers on a device", *job_.training.recompute_layers,
                                most),
                    fmt::format("0 to {}", most));
+    }
+
+    void offload()
+    {
+        const int layers = job_.strategy.offload.activation_layers;
+        const int most = layers_of_device();
+        if (layers > most)
+            refuse("/strategy/offload/activation_layers",
+                   fmt::format("{} of the {} layers on a device", layers, most),
+                   fmt::format("0 to {}", most));
+    }
+
+    // At most.
+    int layers_of_device() const
+    {
+        return job_.strategy.stage_layers.empty() ? model_.layers / job_.strategy.pp
+                                                  : model_.layers;
     }
 
     const Job& job_;

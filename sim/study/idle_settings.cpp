@@ -1,6 +1,7 @@
 #include "sim/study/idle_settings.h"
 
 #include "sim/base/units.h"
+#include "sim/strategy/stages.h"
 #include "sim/study/data_parallel_notes.h"
 #include "sim/study/problems.h"
 #include "sim/workload/number_format.h"
@@ -10,6 +11,24 @@
 #include <algorithm>
 
 namespace trainyard {
+namespace {
+
+// Layers whose activations wait on the host, of the device with most of them.
+int most_offloaded(const Job& job)
+{
+    if (job.strategy.offload.activation_layers == 0)
+        return 0;
+    const StagePlacement placement = placement_of(job);
+    const std::vector<std::vector<StageLayer>> stages = cut_into_stages(job);
+    std::vector<int> of_device(static_cast<std::size_t>(placement.devices), 0);
+    for (const std::vector<StagePosition>& pipe : placement.pipes)
+        for (std::size_t i = 0; i < pipe.size(); ++i)
+            of_device[static_cast<std::size_t>(pipe[i].device)] +=
+                static_cast<int>(std::ranges::count(stages[i], true, &StageLayer::offloaded));
+    return std::ranges::max(of_device);
+}
+
+} // namespace
 
 Problems idle_settings(const Scenario& scenario, const Job& job)
 {
@@ -32,6 +51,10 @@ Problems idle_settings(const Scenario& scenario, const Job& job)
          "sequence parallelism cuts over the tensor-parallel group, and tp is 1: it stays off");
     note(stated.overlap.tp.has_value() && job.strategy.tp == 1, "/strategy/overlap/tp",
          "there is no tensor parallelism to overlap");
+    note(stated.overlap.tp == true && job.strategy.tp > 1 && !*job.strategy.sequence_parallel,
+         "/strategy/overlap/tp",
+         "without sequence parallelism whole all-reduces follow the products, and none is "
+         "overlapped; this has no effect");
     note(stated.overlap.pp.has_value() && job.strategy.pp == 1, "/strategy/overlap/pp",
          "there is no pipeline to overlap");
     note(job.training.recompute != Recompute::selective && !job.training.recompute_modules.empty(),
@@ -58,6 +81,14 @@ Problems idle_settings(const Scenario& scenario, const Job& job)
              job.software.kernels.attention != AttentionKernel::unfused,
          "/training/recompute",
          "fused attention keeps no scores: selective recompute has nothing to redo");
+    const int offloaded = job.strategy.offload.activation_layers;
+    const int waiting = most_offloaded(job);
+    note(waiting < offloaded, "/strategy/offload/activation_layers",
+         waiting == 0 ? std::string("layers that are recomputed whole keep nothing that could wait "
+                                    "on the host; this has no effect")
+                      : fmt::format("the activations of {} layers of a device wait on the host: "
+                                    "the others are recomputed whole",
+                                    waiting));
     note(!scenario.software.graphed_parts.empty() && !scenario.software.cuda_graphs,
          "/software/graphed_parts",
          "nothing is captured without software.cuda_graphs; this has no effect");

@@ -69,7 +69,8 @@ void take_parallel(MemberTaker from, RecordParallel& to)
         .take("dp_kind", to.dp_kind)
         .take("cp_comm", to.cp_comm)
         .take("schedule", to.schedule)
-        .take("sequence_parallel", to.sequence_parallel);
+        .take("sequence_parallel", to.sequence_parallel)
+        .take("dp", to.dp);
 }
 
 void take_recipe(MemberTaker from, RecordRecipe& to)
@@ -102,7 +103,8 @@ void take_measured(MemberTaker from, MeasuredRecord& to)
     std::optional<double> allocated;
     std::optional<double> reserved;
     std::optional<bool> out_of_memory;
-    from.take("peak_allocated_GiB", allocated)
+    from.take("step_time_s", to.step_time)
+        .take("peak_allocated_GiB", allocated)
         .take("peak_reserved_GiB", reserved)
         .take("out_of_memory", out_of_memory);
     to.out_of_memory = out_of_memory.value_or(false);

@@ -94,6 +94,7 @@ struct RecordParallel {
     std::string cp_comm;
     std::string schedule;
     std::optional<bool> sequence_parallel;
+    std::optional<int> dp; // follows from the GPUs; must not contradict them
 
     bool operator==(const RecordParallel&) const = default;
 };

@@ -61,6 +61,9 @@ private:
             return fmt::format("tp x pp x cp = {} x {} x {} does not divide {} GPUs", strategy.tp,
                                strategy.pp, strategy.cp, gpus);
         strategy.dp = gpus / static_cast<int>(replica);
+        if (said_.dp && *said_.dp != *strategy.dp)
+            return fmt::format("dp {} contradicts {} GPUs over tp x pp x cp = {} x {} x {}",
+                               *said_.dp, gpus, strategy.tp, strategy.pp, strategy.cp);
         if (said_.cp_comm == "a2a" && strategy.cp > 1)
             strategy.context.kind = ContextKind::ulysses;
         return {};

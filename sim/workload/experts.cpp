@@ -27,6 +27,12 @@ std::vector<double> expert_loads(const ExpertParallel& experts, int ranks)
     return loads;
 }
 
+double kept_share(const ExpertParallel& experts, int ranks)
+{
+    const std::vector<double> loads = expert_loads(experts, ranks);
+    return std::accumulate(loads.begin(), loads.end(), 0.0) / ranks;
+}
+
 template <>
 std::vector<EnumName<Dispatcher>> enum_names<Dispatcher>()
 {

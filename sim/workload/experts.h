@@ -46,6 +46,9 @@ struct ExpertParallel {
 // the capacity factor. Requires shares for every rank where the load is a histogram.
 std::vector<double> expert_loads(const ExpertParallel& experts, int ranks);
 
+// Share of the copies of tokens that the capacity factor leaves.
+double kept_share(const ExpertParallel& experts, int ranks);
+
 template <>
 std::vector<EnumName<Dispatcher>> enum_names<Dispatcher>();
 template <>

@@ -338,8 +338,9 @@ ParameterCount count_parameters(const Model& model);
 // N the matrix elements a token meets, logits included and the embedding's look-up not.
 //
 // `documents`: lengths of those packed into the sequence, which see themselves only; empty: one.
+// `kept`: share of the copies of tokens that experts work on; the rest is dropped.
 Flops model_flops_per_sequence(const Model& model, std::int64_t sequence_length,
-                               const std::vector<std::int64_t>& documents = {});
+                               const std::vector<std::int64_t>& documents = {}, double kept = 1);
 
 // Megatron's count (Narayanan 2021, section 3): 72 (96 with full recompute) B s l h^2 (1 + s/6h +
 // V/16lh), full attention square.

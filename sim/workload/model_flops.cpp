@@ -42,7 +42,7 @@ double mixer_flops(const Transformer& model, double sequence_length,
 }
 
 ForwardFlops forward_flops(const Transformer& whole, const LayerKind& kind, double sequence_length,
-                           const std::vector<std::int64_t>& documents)
+                           const std::vector<std::int64_t>& documents, double kept)
 {
     const LayerModel of_kind(whole, kind);
     const Transformer& model = *of_kind;
@@ -55,7 +55,8 @@ ForwardFlops forward_flops(const Transformer& whole, const LayerKind& kind, doub
         if (tensor.matrix && tensor.of_source)
             per_sequence += 2 * tensor.elements * static_cast<double>(source_tokens(whole));
         else if (tensor.matrix)
-            per_token += 2 * tensor.elements * tensor.token_share;
+            per_token +=
+                2 * tensor.elements * tensor.token_share * (tensor.cut == Cut::experts ? kept : 1);
     const double h = static_cast<double>(model.hidden);
     double attention = 0;
     if (kind.role == LayerKind::Role::head) {
@@ -82,12 +83,13 @@ ForwardFlops forward_flops(const Transformer& whole, const LayerKind& kind, doub
 Flops forward_flops_per_sequence(const Transformer& model, const LayerKind& kind,
                                  std::int64_t sequence_length)
 {
-    const ForwardFlops flops = forward_flops(model, kind, static_cast<double>(sequence_length), {});
+    const ForwardFlops flops =
+        forward_flops(model, kind, static_cast<double>(sequence_length), {}, 1);
     return Flops(flops.matrices + flops.attention);
 }
 
 Flops model_flops_per_sequence(const Model& model, std::int64_t sequence_length,
-                               const std::vector<std::int64_t>& documents)
+                               const std::vector<std::int64_t>& documents, double kept)
 {
     double forward = 0;
     if (const auto* list = std::get_if<LayerList>(&model.architecture)) {
@@ -97,8 +99,8 @@ Flops model_flops_per_sequence(const Model& model, std::int64_t sequence_length,
     } else {
         const Transformer& transformer = std::get<Transformer>(model.architecture);
         for (const LayerKind& kind : layers_of(model)) {
-            const ForwardFlops flops =
-                forward_flops(transformer, kind, static_cast<double>(sequence_length), documents);
+            const ForwardFlops flops = forward_flops(
+                transformer, kind, static_cast<double>(sequence_length), documents, kept);
             forward += flops.matrices + flops.attention;
         }
     }
@@ -106,13 +108,13 @@ Flops model_flops_per_sequence(const Model& model, std::int64_t sequence_length,
 }
 
 Flops adapter_flops_per_sequence(const Model& model, const Lora& lora, std::int64_t sequence_length,
-                                 const std::vector<std::int64_t>& documents)
+                                 const std::vector<std::int64_t>& documents, double kept)
 {
     const Transformer& transformer = std::get<Transformer>(model.architecture);
     const auto s = static_cast<double>(sequence_length);
     double sum = 0;
     for (const LayerKind& kind : layers_of(model)) {
-        const ForwardFlops frozen = forward_flops(transformer, kind, s, documents);
+        const ForwardFlops frozen = forward_flops(transformer, kind, s, documents, kept);
         sum += 2 * frozen.matrices + 3 * frozen.attention;
         for (const ParameterTensor& half : adapter_tensors(transformer, kind, lora))
             sum += 3 * 2 * half.elements * s;

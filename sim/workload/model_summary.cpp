@@ -1,5 +1,6 @@
 #include "sim/workload/model_summary.h"
 
+#include "sim/workload/encoder_work.h"
 #include "sim/workload/parameters.h"
 #include "sim/workload/recurrent_mixer.h"
 
@@ -39,7 +40,7 @@ std::string encoder_name(const Transformer& model, const LayerKind& kind)
     return name.empty() ? "encoder" : name;
 }
 
-// Numbers that generation keeps of a sequence in one layer.
+// Numbers that generation keeps of a sequence in one layer's own attention.
 double kept_keys(const Transformer& model, std::int64_t length)
 {
     if (model.mixer != MixerKind::attention || model.earlier_keys)
@@ -57,6 +58,14 @@ double kept_keys(const Transformer& model, std::int64_t length)
     if (model.indexer)
         width += model.indexer->head_dim;
     return static_cast<double>(seen * width);
+}
+
+// ... and of the encoders' tokens in attention to them.
+double kept_source(const Transformer& whole, const Transformer& model)
+{
+    return model.cross_attention
+               ? static_cast<double>(source_tokens(whole) * 2 * model.kv_heads * model.head_dim)
+               : 0;
 }
 
 ModelSummary of_list(const LayerList& list, ModelSummary summary)
@@ -111,6 +120,15 @@ std::string layer_words(const Transformer& model, const LayerKind& kind)
     return words;
 }
 
+std::int64_t usual_sequence_length(const Model& model)
+{
+    constexpr std::int64_t usual = 4096;
+    const auto* transformer = std::get_if<Transformer>(&model.architecture);
+    const bool ends = transformer != nullptr && transformer->position == PositionKind::learned &&
+                      transformer->max_positions > 0;
+    return ends ? std::min(usual, transformer->max_positions) : usual;
+}
+
 ModelSummary summarize(const Model& model, std::int64_t sequence_length)
 {
     ModelSummary summary;
@@ -130,7 +148,7 @@ ModelSummary summarize(const Model& model, std::int64_t sequence_length)
         const LayerModel of_kind(transformer, kind);
         if (inner && !kind.predicts_further && kind.encoder < 0) {
             ++summary.layers;
-            keys += kept_keys(*of_kind, sequence_length);
+            keys += kept_keys(*of_kind, sequence_length) + kept_source(transformer, *of_kind);
             states += of_kind->is_recurrent() ? recurrent_state_numbers(*of_kind) : 0;
         }
         const std::string name = layer_words(transformer, kind);

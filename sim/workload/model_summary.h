@@ -26,7 +26,7 @@ struct ModelSummary {
     ParameterCount parameters;
     Flops trained_token; // forward and backward
     // Of one sequence in generation, 16 bits a number: keys and values (or latents) of attention,
-    // as far back as it looks, and states of recurrent mixers.
+    // as far back as it looks, those of what the encoders made, and states of recurrent mixers.
     Bytes keys_and_values;
     Bytes states;
     // Parameters and gradients in bf16, fp32 copies and Adam's two moments: 16 bytes a parameter
@@ -36,6 +36,9 @@ struct ModelSummary {
 
 // "attention + mlp", "window of 128 + experts", "mamba2".
 std::string layer_words(const Transformer& model, const LayerKind& kind);
+
+// 4096 tokens, or as many as a model with learned positions has.
+std::int64_t usual_sequence_length(const Model& model);
 
 ModelSummary summarize(const Model& model, std::int64_t sequence_length);
 

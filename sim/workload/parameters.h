@@ -76,7 +76,7 @@ std::vector<ParameterTensor> adapter_tensors(const Transformer& model, const Lay
 // Model FLOPs of a sequence when only adapters are trained: frozen matrices have input gradients
 // alone, twice their forward's operations in all; attention and adapters three times.
 Flops adapter_flops_per_sequence(const Model& model, const Lora& lora, std::int64_t sequence_length,
-                                 const std::vector<std::int64_t>& documents);
+                                 const std::vector<std::int64_t>& documents, double kept = 1);
 
 // Elements of `tensor` on one device.
 double held_elements(const ParameterTensor& tensor, const Transformer& model,

@@ -41,8 +41,11 @@ std::string steps_table(const OwnStepsReport& report)
     return table.text();
 }
 
-std::string verdict_on(double learnt)
+std::string verdict_on(const RateFit& fit, std::size_t rate)
 {
+    if (fit.at_limit(rate))
+        return "at its limit, the steps ask for more";
+    const double learnt = fit.learnt(rate);
     if (learnt >= known)
         return "known from the steps";
     return learnt >= narrowed_some ? "narrowed" : "held by its prior";
@@ -64,7 +67,7 @@ std::string rates_table(const OwnStepsReport& report)
                    fmt::format("+-{:.0f} %", 100 * std::expm1(ninety * fit.prior[k])),
                    fmt::format("{} +-{:.0f} %", percent_change(fit.changes[k]),
                                100 * std::expm1(ninety * fit.spread[k])),
-                   fmt::format("{:.0f} %", 100 * fit.learnt(k)), verdict_on(fit.learnt(k))});
+                   fmt::format("{:.0f} %", 100 * fit.learnt(k)), verdict_on(fit, k)});
     }
     return table.text();
 }
@@ -79,12 +82,14 @@ std::string unfelt_text(const OwnStepsReport& report)
                          : hung("  ", "the steps say nothing of: " + names, text_columns);
 }
 
+} // namespace
+
 std::string contradiction_text(const StepContradiction& found)
 {
     const std::string off =
         fmt::format("{} takes {:.2g} times what {} say{}", found.step, 1 + found.error,
-                    found.left_out ? "the others and the profile" : "the profile's rates",
-                    found.left_out ? " and was left out" : "");
+                    found.alone ? "the profile's rates" : "the others and the profile",
+                    found.alone ? "" : " and was left out");
     if (!found.explained)
         return off + "; no single rate explains it: check how it was measured and what ran besides";
     const OwnRate& rate = own_rates()[found.rate];
@@ -94,6 +99,8 @@ std::string contradiction_text(const StepContradiction& found)
     return fmt::format("{}; it needs a {} {:.2g} times slower than stated: {}?", off, rate.title,
                        found.slower, rate.when_slow);
 }
+
+namespace {
 
 std::string further_text(const OwnStepsReport& report)
 {
@@ -154,6 +161,7 @@ Json to_json(const OwnStepsReport& report)
         one["prior_spread"] = report.fit.prior[k];
         one["spread"] = report.fit.spread[k];
         one["learnt"] = report.fit.learnt(k);
+        one["at_limit"] = report.fit.at_limit(k);
         rates.push_back(std::move(one));
     }
     out["rates"] = std::move(rates);
@@ -164,7 +172,6 @@ Json to_json(const OwnStepsReport& report)
         Json one = Json::object();
         one["step"] = found.step;
         one["error"] = found.error;
-        one["left_out"] = found.left_out;
         if (found.explained) {
             one["rate"] = own_rates()[found.rate].name;
             one["times_slower"] = found.slower;

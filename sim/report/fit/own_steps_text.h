@@ -10,10 +10,13 @@ namespace trainyard {
 struct OwnStepsReport {
     MeasuredSteps steps; // that the fit is of
     RateFit fit;
-    std::vector<StepContradiction> contradictions; // the single step, or such as were left out
+    std::vector<StepContradiction> contradictions; // steps that were left out
     std::vector<FurtherRun> further;
     std::string target; // whose step further runs are chosen for; empty: the rates themselves
 };
+
+// What a step contradicts, and what would explain it.
+std::string contradiction_text(const StepContradiction& found);
 
 std::string own_steps_text(const OwnStepsReport& report);
 

@@ -4,6 +4,8 @@
 #include "sim/strategy/state_shards.h"
 #include "sim/workload/parameters.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -11,9 +13,9 @@ namespace trainyard {
 
 namespace {
 
-Tensor flat(const char* name, MemoryKind kind, Bytes bytes)
+Tensor flat(std::string name, MemoryKind kind, Bytes bytes)
 {
-    return {name, kind, static_cast<std::int64_t>(bytes.value()), TensorScope::step};
+    return {std::move(name), kind, static_cast<std::int64_t>(bytes.value()), TensorScope::step};
 }
 
 struct HeldParameter {
@@ -121,6 +123,17 @@ double updated_parameters(const Job& job, const std::vector<HeldLayer>& layers)
     return trained.dense / dense_shards(job).ranks + trained.expert / expert_shards(job).ranks;
 }
 
+// With their format where it may be another than the parameters'.
+std::string name_of_gradients(const Training& training)
+{
+    if (storage_bytes(training.precision) == 4)
+        return "gradients";
+    const Precision narrow =
+        training.precision == Precision::fp16 ? Precision::fp16 : Precision::bf16;
+    return fmt::format("{} gradients",
+                       to_name(*training.fp32_gradients ? Precision::fp32 : narrow));
+}
+
 } // namespace
 
 HeldStates held_states(const Job& job, const StageContent& stage)
@@ -132,7 +145,7 @@ HeldStates held_states(const Job& job, const StageContent& stage)
     HeldStates held;
     held.always = {
         flat("parameters", MemoryKind::parameters, states.parameters),
-        flat("gradients", MemoryKind::gradients, states.gradients),
+        flat(name_of_gradients(job.training), MemoryKind::gradients, states.gradients),
         flat("gradient buckets", MemoryKind::buckets, states.buckets),
         flat("logits of all micro-batches", MemoryKind::logits, outputs_of_last_stage(job, stage)),
         flat("unfilled weight gradients", MemoryKind::workspace, unfilled_gradients(job, stage)),

@@ -58,7 +58,8 @@ public:
         if (record.step_time.value_or(0) <= 0) {
             problems.push_back(problem_of(record, index, "measured",
                                           fmt::format("\"{}\" has no measured step", record.id),
-                                          "give \"step_time_s\", or leave the record out"));
+                                          "give \"measured\": {\"step_time_s\": ...}, or leave "
+                                          "the record out"));
             return;
         }
         auto asked = ask_record(record, base_, session_);
@@ -151,6 +152,8 @@ tl::expected<AskedRecord, std::string> ask_record(const MeasuredRecord& record,
         question.file.json["software"] = Json::object();
     AskedRecord out;
     out.step.id = record.id;
+    out.step.file = record.file;
+    out.step.line = record.line;
     out.step.measured = Seconds(record.step_time.value_or(0));
     out.step.predicted = outcome->step_time.value;
     out.step.job = job_class(outcome->scenario, outcome->job);

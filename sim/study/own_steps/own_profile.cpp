@@ -39,8 +39,7 @@ Json own_profile(const MeasuredSteps& steps, const RateFit& fit, const std::stri
     out["description"] =
         fmt::format("{}, its rates as own steps on {} have them.", steps.base_name, steps.device);
     for (std::size_t k = 0; k < own_rates().size(); ++k) {
-        constexpr double felt = 0.01; // of the variance: less is no evidence
-        if (fit.learnt(k) < felt)
+        if (!fit.felt(k) && fit.changes[k] == 0)
             continue;
         const std::string source = fmt::format(
             "own steps {}: log rate {:+.3f} +- {:.3f} against {:+.3f} +- {:.3f} before",

@@ -10,6 +10,8 @@ namespace trainyard {
 
 struct MeasuredStep {
     std::string id;
+    std::string file; // of its record
+    int line = 0;
     Seconds measured;
     Seconds predicted; // with the base profile
     ScenarioFile question;
@@ -47,19 +49,31 @@ struct StepResponse {
     bool operator==(const StepResponse&) const = default;
 };
 
+// How far the logarithm of each rate may change before a constant of the profile leaves what its
+// field holds, such as an efficiency of one. Infinite where nothing ends it.
+struct RateLimits {
+    std::vector<double> lowest;
+    std::vector<double> highest;
+};
+
 // Of all own_rates(), in their order.
 struct RateFit {
     std::vector<double> changes; // of the logarithms
+    RateLimits limits;           // within which they were looked for
     std::vector<double> prior;   // standard deviations before ...
     std::vector<double> spread;  // ... and after
     std::vector<std::vector<double>> covariance;
-    std::vector<StepResponse> responses; // of the steps, at the changes
+    std::vector<StepResponse> responses; // of the steps
     std::vector<double> residuals;       // log(measured / fitted) of the steps
     double unexplained = 0;              // what no rate explains, after the steps
     double reach = 0; // of the logarithm of a like job's step: half of its 90 % interval
 
     // Share of the prior's variance that the steps took away.
     double learnt(std::size_t rate) const;
+    // Whether the steps tell of it: a hundredth of the variance or more.
+    bool felt(std::size_t rate) const;
+    // Whether the steps ask for more than the rate's limits allow.
+    bool at_limit(std::size_t rate) const;
 };
 
 // A step that no likely rates explain, and the rate that would explain it alone.
@@ -69,7 +83,7 @@ struct StepContradiction {
     std::size_t rate = 0;   // of own_rates()
     double slower = 1;      // how many times slower that rate would have to be; below 1: faster
     bool explained = false; // else no rate does alone
-    bool left_out = true;   // of the fit; false: it is the only step
+    bool alone = false;     // held against the profile's rates, for want of other steps
 
     bool operator==(const StepContradiction&) const = default;
 };

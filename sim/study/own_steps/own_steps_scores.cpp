@@ -23,6 +23,7 @@ struct Answered {
     JobClass job;
     double log_measured = 0;
     std::vector<double> prior;
+    RateLimits limits;
     StepResponse response;
 
     // log(predicted / measured) with the rates of a fit.
@@ -73,6 +74,7 @@ tl::expected<Answered, std::string> answer(const MeasuredRecord& record, Session
     out.log_measured = std::log(*record.step_time);
     for (const OwnRate& rate : own_rates())
         out.prior.push_back(prior_spread(rate, trials.base()));
+    out.limits = trials.limits();
     out.response = std::move(*response);
     return out;
 }
@@ -129,7 +131,7 @@ public:
             responses.push_back(step->response);
             measured.push_back(step->log_measured);
         }
-        const RateFit fit = fit_rates(responses, measured, own.front()->prior);
+        const RateFit fit = fit_rates(responses, measured, own.front()->prior, own.front()->limits);
         double sum = 0;
         for (const Answered* other : others) {
             const double error = other->error(fit.changes);

@@ -45,7 +45,8 @@ std::string own_steps_scores_text(const OwnStepsScores& scores)
         scores.own_steps == 1 ? "" : "s");
     out += rows_text(scores.machines);
     if (!scores.alike.empty())
-        out += "Of like jobs alone (one model and recipe, within 4 times in devices and length)\n" +
+        out += "Of like jobs alone (one model, recipe and kind of layout, within 4 times in "
+               "devices and length)\n" +
                rows_text(scores.alike);
     if (!scores.skipped.empty())
         out += fmt::format("    {} records could not be simulated\n", scores.skipped.size());

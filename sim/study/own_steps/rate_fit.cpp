@@ -40,10 +40,13 @@ double student(double freedom)
 class Problem {
 public:
     Problem(std::span<const StepResponse> responses, std::span<const double> log_measured,
-            std::span<const double> prior, std::span<const double> around, double sigma)
+            std::span<const double> prior, const RateLimits& limits, std::span<const double> around,
+            double sigma)
         : responses_(responses),
           log_measured_(log_measured),
           prior_(vector_of(prior)),
+          lowest_(vector_of(limits.lowest)),
+          highest_(vector_of(limits.highest)),
           around_(around.empty() ? Vector(Vector::Zero(prior_.size())) : vector_of(around)),
           sigma_(sigma)
     {}
@@ -83,14 +86,13 @@ public:
     // Gauss and Newton with halved steps.
     Vector solution() const
     {
-        Vector x = around_;
-        for (int round = 0; round < 50; ++round) {
-            const Vector downhill = slopes(x).transpose() * residuals(x) / (sigma_ * sigma_) -
-                                    x.cwiseQuotient(prior_.cwiseAbs2());
-            Vector move = information(x).ldlt().solve(downhill);
+        Vector x = within(around_);
+        for (int round = 0; round < 100; ++round) {
+            const Vector whole = move_from(x);
+            Vector move = whole * part_within(x, whole);
             while (cost(x + move) > cost(x) && move.cwiseAbs().maxCoeff() > 1e-9)
                 move /= 2;
-            x += move;
+            x = within(x + move);
             if (move.cwiseAbs().maxCoeff() < 1e-7)
                 break;
         }
@@ -98,41 +100,70 @@ public:
     }
 
 private:
+    Vector within(const Vector& x) const { return x.cwiseMax(lowest_).cwiseMin(highest_); }
+
+    bool leaves(const Vector& x, const Vector& move, Eigen::Index k) const
+    {
+        constexpr double touching = 1e-9;
+        return (move[k] > 0 && x[k] > highest_[k] - touching) ||
+               (move[k] < 0 && x[k] < lowest_[k] + touching);
+    }
+
+    // That of the rates which are not held: one at its limit is where the squares' slope or the
+    // others' move takes it beyond.
+    Vector move_from(const Vector& x) const
+    {
+        Vector downhill = slopes(x).transpose() * residuals(x) / (sigma_ * sigma_) -
+                          x.cwiseQuotient(prior_.cwiseAbs2());
+        Matrix curvature = information(x);
+        const auto hold_leaving = [&](const Vector& move) {
+            bool any = false;
+            for (Eigen::Index k = 0; k < x.size(); ++k)
+                if (leaves(x, move, k)) {
+                    any = true;
+                    curvature.row(k).setZero();
+                    curvature.col(k).setZero();
+                    curvature(k, k) = 1;
+                    downhill[k] = 0;
+                }
+            return any;
+        };
+        hold_leaving(downhill);
+        Vector move = curvature.ldlt().solve(downhill);
+        while (hold_leaving(move))
+            move = curvature.ldlt().solve(downhill);
+        return move;
+    }
+
+    // How much of a move there is room for.
+    double part_within(const Vector& x, const Vector& move) const
+    {
+        double part = 1;
+        for (Eigen::Index k = 0; k < x.size(); ++k)
+            if (move[k] != 0)
+                part = std::min(part, ((move[k] > 0 ? highest_ : lowest_)[k] - x[k]) / move[k]);
+        return part;
+    }
+
     std::span<const StepResponse> responses_;
     std::span<const double> log_measured_;
     Vector prior_;
+    Vector lowest_;
+    Vector highest_;
     Vector around_;
     double sigma_;
 };
 
-} // namespace
-
-double RateFit::learnt(std::size_t rate) const
+// What the steps tell at these rates.
+RateFit fit_at(const Problem& problem, const Vector& x, std::span<const StepResponse> responses,
+               std::span<const double> prior, const RateLimits& limits,
+               const RateFitOptions& options)
 {
-    return 1 - spread[rate] * spread[rate] / (prior[rate] * prior[rate]);
-}
-
-double variance_of(std::span<const double> slopes, std::span<const std::vector<double>> covariance)
-{
-    double sum = 0;
-    for (std::size_t i = 0; i < slopes.size(); ++i)
-        for (std::size_t k = 0; k < slopes.size(); ++k)
-            sum += slopes[i] * covariance[i][k] * slopes[k];
-    return sum;
-}
-
-RateFit fit_rates(std::span<const StepResponse> responses, std::span<const double> log_measured,
-                  std::span<const double> prior, const RateFitOptions& options,
-                  std::span<const double> around)
-{
-    const double sigma = std::hypot(options.step_noise, options.unexplained);
-    const Problem problem(responses, log_measured, prior, around, sigma);
-    const Vector x = problem.solution();
     const Matrix covariance =
         problem.information(x).ldlt().solve(Matrix::Identity(x.size(), x.size()));
-
     RateFit out;
     out.changes = list_of(x);
+    out.limits = limits;
     out.prior.assign(prior.begin(), prior.end());
     out.spread = list_of(covariance.diagonal().cwiseSqrt());
     for (Eigen::Index k = 0; k < x.size(); ++k)
@@ -155,41 +186,145 @@ RateFit fit_rates(std::span<const StepResponse> responses, std::span<const doubl
     return out;
 }
 
+double sigma_of(const RateFitOptions& options)
+{
+    return std::hypot(options.step_noise, options.unexplained);
+}
+
+} // namespace
+
+double RateFit::learnt(std::size_t rate) const
+{
+    return 1 - spread[rate] * spread[rate] / (prior[rate] * prior[rate]);
+}
+
+bool RateFit::felt(std::size_t rate) const
+{
+    return learnt(rate) >= 0.01;
+}
+
+bool RateFit::at_limit(std::size_t rate) const
+{
+    constexpr double touching = 1e-6;
+    return felt(rate) && limits.highest[rate] > limits.lowest[rate] &&
+           (changes[rate] > limits.highest[rate] - touching ||
+            changes[rate] < limits.lowest[rate] + touching);
+}
+
+double variance_of(std::span<const double> slopes, std::span<const std::vector<double>> covariance)
+{
+    double sum = 0;
+    for (std::size_t i = 0; i < slopes.size(); ++i)
+        for (std::size_t k = 0; k < slopes.size(); ++k)
+            sum += slopes[i] * covariance[i][k] * slopes[k];
+    return sum;
+}
+
+RateFit fit_rates(std::span<const StepResponse> responses, std::span<const double> log_measured,
+                  std::span<const double> prior, const RateLimits& limits,
+                  const RateFitOptions& options, std::span<const double> around)
+{
+    const Problem problem(responses, log_measured, prior, limits, around, sigma_of(options));
+    return fit_at(problem, problem.solution(), responses, prior, limits, options);
+}
+
+namespace {
+
+// Rates on the way to the most probable ones, with the responses there.
+class SimulatedFit {
+public:
+    SimulatedFit(const SimulatedResponses& simulated, std::span<const double> log_measured,
+                 std::span<const double> prior, RateLimits limits, const RateFitOptions& options)
+        : simulated_(simulated),
+          log_measured_(log_measured),
+          prior_(prior),
+          limits_(std::move(limits)),
+          options_(options),
+          rates_(prior.size(), 0.0)
+    {}
+
+    Checked<RateFit> found()
+    {
+        Checked<std::vector<StepResponse>> here = simulated_(rates_);
+        if (!here)
+            return tl::unexpected(here.error());
+        responses_ = std::move(*here);
+        hold_unfelt();
+        constexpr int rounds = 8;
+        for (int round = 0; round < rounds; ++round) {
+            const Checked<bool> closer = move_to(solved().changes);
+            if (!closer)
+                return tl::unexpected(closer.error());
+            if (!*closer)
+                break;
+        }
+        return fit_at(problem(responses_, rates_), vector_of(rates_), responses_, prior_, limits_,
+                      options_);
+    }
+
+private:
+    Problem problem(std::span<const StepResponse> responses, std::span<const double> at) const
+    {
+        return {responses, log_measured_, prior_, limits_, at, sigma_of(options_)};
+    }
+
+    RateFit solved() const
+    {
+        return fit_rates(responses_, log_measured_, prior_, limits_, options_, rates_);
+    }
+
+    double cost(std::span<const StepResponse> responses, std::span<const double> at) const
+    {
+        return problem(responses, at).cost(vector_of(at));
+    }
+
+    void hold_unfelt()
+    {
+        const RateFit fit = solved();
+        for (std::size_t k = 0; k < prior_.size(); ++k)
+            if (!fit.felt(k))
+                limits_.lowest[k] = limits_.highest[k] = 0;
+    }
+
+    // Half of the way, and half of that, where the steps are further off there than here. False
+    // where there is nothing to gain.
+    Checked<bool> move_to(std::vector<double> next)
+    {
+        double move = 0;
+        for (std::size_t k = 0; k < next.size(); ++k)
+            move = std::max(move, std::abs(next[k] - rates_[k]));
+        const double before = cost(responses_, rates_);
+        for (; move > 0.001; move /= 2) {
+            Checked<std::vector<StepResponse>> there = simulated_(next);
+            if (!there)
+                return tl::unexpected(there.error());
+            if (cost(*there, next) < before) {
+                rates_ = std::move(next);
+                responses_ = std::move(*there);
+                return true;
+            }
+            for (std::size_t k = 0; k < next.size(); ++k)
+                next[k] = (next[k] + rates_[k]) / 2;
+        }
+        return false;
+    }
+
+    const SimulatedResponses& simulated_;
+    std::span<const double> log_measured_;
+    std::span<const double> prior_;
+    RateLimits limits_;
+    const RateFitOptions& options_;
+    std::vector<double> rates_;
+    std::vector<StepResponse> responses_;
+};
+
+} // namespace
+
 Checked<RateFit> fit_rates(const SimulatedResponses& simulated,
                            std::span<const double> log_measured, std::span<const double> prior,
-                           const RateFitOptions& options)
+                           RateLimits limits, const RateFitOptions& options)
 {
-    std::vector<double> rates(prior.size(), 0.0);
-    Checked<std::vector<StepResponse>> responses = simulated(rates);
-    if (!responses)
-        return tl::unexpected(responses.error());
-    constexpr int rounds = 6;
-    for (int round = 0;; ++round) {
-        const RateFit fit = fit_rates(*responses, log_measured, prior, options, rates);
-        double moved = 0;
-        for (std::size_t k = 0; k < rates.size(); ++k)
-            moved = std::max(moved, std::abs(fit.changes[k] - rates[k]));
-        if (moved < 0.003 || round + 1 == rounds)
-            return fit;
-        // No constant goes beyond what a device can do: then half of the way, and that is the last.
-        std::vector<double> next = fit.changes;
-        Checked<std::vector<StepResponse>> there = simulated(next);
-        const bool beyond = !there;
-        for (int halved = 0; !there && halved < 8; ++halved) {
-            for (std::size_t k = 0; k < next.size(); ++k)
-                next[k] = (next[k] + rates[k]) / 2;
-            there = simulated(next);
-        }
-        if (!there)
-            return tl::unexpected(there.error());
-        rates = next;
-        responses = std::move(there);
-        if (beyond) {
-            RateFit last = fit_rates(*responses, log_measured, prior, options, rates);
-            last.changes = rates;
-            return last;
-        }
-    }
+    return SimulatedFit(simulated, log_measured, prior, std::move(limits), options).found();
 }
 
 Checked<RateFit> fit_rates(const MeasuredSteps& steps, RateTrials& trials,
@@ -213,7 +348,7 @@ Checked<RateFit> fit_rates(const MeasuredSteps& steps, RateTrials& trials,
         }
         return responses;
     };
-    return fit_rates(simulated, measured, prior, options);
+    return fit_rates(simulated, measured, prior, trials.limits(), options);
 }
 
 } // namespace trainyard

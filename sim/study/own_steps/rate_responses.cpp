@@ -4,13 +4,56 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace trainyard {
 namespace {
 
-constexpr double nudge = -0.05; // of a logarithm, for the difference quotient
+// The furthest change of one rate, to the side of `far`, with which the profile still reads.
+double furthest(const Json& base, const OwnRate& rate, double far)
+{
+    const auto reads = [&](double change) {
+        Json changed = base;
+        change_rate(changed, rate, change);
+        return profile_of_json(changed, "profile with changed rates").has_value();
+    };
+    if (reads(far))
+        return std::copysign(std::numeric_limits<double>::infinity(), far);
+    double inside = 0;
+    for (int round = 0; round < 20; ++round) {
+        const double middle = (inside + far) / 2;
+        (reads(middle) ? inside : far) = middle;
+    }
+    return inside;
+}
+
+RateLimits limits_of(const Json& base)
+{
+    constexpr double far = 5; // of the logarithm: no rate is a hundred times another
+    RateLimits out;
+    for (const OwnRate& rate : own_rates()) {
+        const bool there = stands_in(rate, base);
+        out.lowest.push_back(there ? furthest(base, rate, -far) : 0);
+        out.highest.push_back(there ? furthest(base, rate, far) : 0);
+    }
+    return out;
+}
 
 } // namespace
+
+const RateLimits& ChangedProfiles::limits()
+{
+    const std::lock_guard lock(mutex_);
+    if (!limits_)
+        limits_ = limits_of(base_);
+    return *limits_;
+}
+
+double nudge_of(const RateLimits& limits, std::size_t rate, double at)
+{
+    constexpr double usual = -0.05;
+    return at + usual < limits.lowest[rate] ? -usual : usual;
+}
 
 double StepResponse::log_change(std::span<const double> rates) const
 {
@@ -86,9 +129,10 @@ Checked<StepResponse> RateTrials::response(const ScenarioFile& question,
         out.shares.push_back(0);
         if (!told_by_steps(own_rates()[k], base()))
             continue;
+        const double nudge = nudge_of(limits(), k, rates[k]);
         moved[k] += nudge;
         const Checked<double> there = time(question, moved);
-        moved[k] -= nudge;
+        moved[k] = rates[k];
         if (!there)
             return tl::unexpected(there.error());
         // T(nudge) = T(0) (1 + s (exp(-nudge) - 1))

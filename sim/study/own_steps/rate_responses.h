@@ -10,11 +10,13 @@
 namespace trainyard {
 
 // A profile with rates (all of own_rates()) changed by logarithms, each made once. Of any thread.
+// Limits are of each rate by itself: no constant is moved by two.
 class ChangedProfiles {
 public:
     explicit ChangedProfiles(Json base) : base_(std::move(base)) {}
 
     const Json& base() const { return base_; }
+    const RateLimits& limits();
 
     // Problems where a constant leaves its range.
     Checked<std::shared_ptr<const Profile>> with(std::span<const double> rates);
@@ -22,8 +24,12 @@ public:
 private:
     Json base_;
     std::mutex mutex_;
+    std::optional<RateLimits> limits_;
     std::vector<std::pair<std::vector<double>, Checked<std::shared_ptr<const Profile>>>> made_;
 };
+
+// A small change of a rate's logarithm within its limits, for a difference quotient.
+double nudge_of(const RateLimits& limits, std::size_t rate, double at);
 
 // Simulates questions with the rates of a profile changed.
 class RateTrials {
@@ -36,6 +42,7 @@ public:
     {}
 
     const Json& base() const { return profiles_->base(); }
+    const RateLimits& limits() { return profiles_->limits(); }
 
     // The question with the rates (all of own_rates()) changed by these logarithms, memory unasked.
     Checked<Outcome> outcome(const ScenarioFile& question, std::span<const double> rates);

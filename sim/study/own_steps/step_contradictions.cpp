@@ -24,7 +24,7 @@ RateFit fit_to(const RateFit& fit, const MeasuredSteps& steps, std::span<const s
         responses.push_back(fit.responses[i]);
         measured.push_back(std::log(steps.steps[i].measured.value()));
     }
-    return fit_rates(responses, measured, fit.prior, options, fit.changes);
+    return fit_rates(responses, measured, fit.prior, fit.limits, options, fit.changes);
 }
 
 std::vector<std::size_t> without(std::span<const std::size_t> kept, std::size_t step)
@@ -141,9 +141,7 @@ public:
     Checked<Surprise> surprise_of(std::size_t i, const RateFit& others) const
     {
         const MeasuredStep& step = steps_.steps[i];
-        Checked<StepResponse> response = trials_.response(step.question, others.changes);
-        if (!response) // beyond what a device can do: as far as the fit to all went
-            response = trials_.response(step.question, fit_.changes);
+        const Checked<StepResponse> response = trials_.response(step.question, others.changes);
         if (!response)
             return tl::unexpected(response.error());
         const double error = std::log(step.measured.value()) - response->log_time;
@@ -208,13 +206,13 @@ Checked<StepAgreement> step_agreement(const MeasuredSteps& steps, const RateFit&
                                       const WorkControl& work)
 {
     const ContradictionSearch search(steps, fit, trials, options);
-    Checked<std::vector<std::size_t>> kept = search.agreeing();
+    const Checked<std::vector<std::size_t>> kept = search.agreeing();
     if (!kept)
         return tl::unexpected(kept.error());
     const std::vector<std::size_t> known =
         steps.steps.size() == 1 ? std::vector<std::size_t>() : *kept;
     const RateFit others = fit_to(fit, steps, known, options);
-    StepAgreement out;
+    StepAgreement out{known, {}};
     for (std::size_t i = 0; i < steps.steps.size(); ++i) {
         if (std::ranges::find(known, i) != known.end())
             continue;
@@ -223,13 +221,11 @@ Checked<StepAgreement> step_agreement(const MeasuredSteps& steps, const RateFit&
             return tl::unexpected(found.error());
         if (found->much) {
             out.contradictions.push_back(search.explained(i, found->error, others, known, work));
-            out.contradictions.back().left_out = steps.steps.size() > 1;
+            out.contradictions.back().alone = steps.steps.size() == 1;
         } else
-            kept->push_back(i);
+            out.agreeing.push_back(i);
     }
-    std::ranges::sort(*kept);
-    kept->erase(std::unique(kept->begin(), kept->end()), kept->end());
-    out.agreeing = std::move(*kept);
+    std::ranges::sort(out.agreeing);
     return out;
 }
 

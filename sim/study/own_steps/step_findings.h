@@ -8,15 +8,15 @@
 namespace trainyard {
 
 struct StepAgreement {
-    std::vector<std::size_t> agreeing; // indices; never none
+    std::vector<std::size_t> agreeing; // indices; none where the only step contradicts
     std::vector<StepContradiction> contradictions;
 };
 
 // Steps more than three standard deviations from what a fit to the others expects contradict, the
-// one without which the rest agrees best taken out first; a single step is held against the profile
-// and agrees with itself. For each the rates are tried one by one, between `most_slow` and twice as
-// fast, with all others as the rest of the steps have them; the one that least disagrees with the
-// other steps and with what is believed of it explains it.
+// one without which the rest agrees best taken out first; a single step is held against the
+// profile. For each the rates are tried one by one, between `most_slow` and twice as fast, with all
+// others as the rest of the steps have them; the one that least disagrees with the other steps and
+// with what is believed of it explains it.
 Checked<StepAgreement> step_agreement(const MeasuredSteps& steps, const RateFit& fit,
                                       RateTrials& trials, const RateFitOptions& options,
                                       const WorkControl& work = {});

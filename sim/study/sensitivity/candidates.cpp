@@ -145,7 +145,7 @@ private:
         const double exposed = lost(TimeKind::exposed_tp);
         if (strategy.tp == 1)
             return;
-        if (strategy.overlap.tp == false)
+        if (strategy.overlap.tp == false && strategy.sequence_parallel == true)
             add(exposed * half, "strategy.overlap.tp", word(true));
         if (strategy.sequence_parallel == false)
             add(exposed * little, "strategy.sequence_parallel", word(true));

@@ -12,7 +12,6 @@
 namespace trainyard {
 namespace {
 
-constexpr double nudge = -0.05;                // of a logarithm, for the difference quotient
 constexpr double least_share = 0.01;           // of the device's time
 constexpr std::uint64_t least_bytes = 1 << 20; // below, latency counts
 
@@ -83,6 +82,8 @@ public:
         return out;
     }
 
+    const RateLimits& limits() { return trials_.limits(); }
+
     // Which classes tell something.
     void choose(const BothTimes& times)
     {
@@ -110,9 +111,10 @@ public:
                 response.shares.push_back(0);
             if (!stands_in(own_rates()[k], trials_.base()))
                 continue;
+            const double nudge = nudge_of(limits(), k, rates[k]);
             moved[k] += nudge;
             const Checked<BothTimes> there = at(moved);
-            moved[k] -= nudge;
+            moved[k] = rates[k];
             if (!there)
                 return tl::unexpected(there.error());
             for (std::size_t i = 0; i < chosen.size(); ++i)
@@ -172,13 +174,12 @@ Problems too_little(const std::vector<TracedClass>& classes, const std::string& 
 Json profile_with(const Json& base, const RateFit& fit, const std::string& name,
                   const std::string& trace)
 {
-    constexpr double felt = 0.01; // of the variance: less is no evidence
     Json out = base;
     out["description"] =
         fmt::format("{}, its rates as {} has them.", out["name"].as_string(), trace);
     out["name"] = name;
     for (std::size_t k = 0; k < own_rates().size(); ++k)
-        if (fit.learnt(k) >= felt)
+        if (fit.felt(k) || fit.changes[k] != 0)
             write_rate(out, own_rates()[k],
                        {fit.changes[k], fit.spread[k],
                         fmt::format("trace {}: log rate {:+.3f} +- {:.3f} against {:+.3f} +- "
@@ -214,7 +215,7 @@ Checked<TraceFit> fit_trace(const RunSummary& recorded, const ScenarioFile& scen
     options.unexplained = 0.05;
     Checked<RateFit> fit =
         fit_rates([&](const std::vector<double>& rates) { return problem.responses(rates); },
-                  log_recorded, prior, options);
+                  log_recorded, prior, problem.limits(), options);
     if (!fit)
         return tl::unexpected(fit.error());
     if (Problems problems = too_fast(*fit, trace); !problems.empty())

@@ -77,7 +77,10 @@ void dense_list(LayerReading& reading)
 // ERNIE: layers after the last with experts.
 void dense_end(LayerReading& reading)
 {
-    const auto last = reading.config.number({"moe_layer_end_index"});
+    const std::string key = "moe_layer_end_index";
+    if (const Json* value = reading.config.value(key); value != nullptr && *value == Json(-1))
+        return; // the last layer
+    const auto last = reading.config.number({key});
     for (std::size_t i = 0; last && i < reading.layers.size(); ++i)
         if (static_cast<std::int64_t>(i) > *last)
             reading.layers[i].channel = ChannelKind::mlp;
@@ -127,12 +130,12 @@ void split_shortcut(LayerReading& reading)
 // Zamba2: before some Mamba layers one of few blocks of attention and MLP, in turn.
 void split_shared_blocks(LayerReading& reading)
 {
-    const std::vector<std::string> types = reading.config.texts("layers_block_type");
+    const std::vector<bool> hybrid = hybrid_layers(reading);
     const std::int64_t blocks = reading.config.number({"num_mem_blocks"}).value_or(1);
     std::vector<LayerForm> all;
     std::int64_t used = 0;
     for (std::size_t i = 0; i < reading.layers.size(); ++i) {
-        if (types[i] == "hybrid") {
+        if (hybrid[i]) {
             LayerForm block;
             block.name = fmt::format("block-{}", 1 + used++ % blocks);
             block.mixer = MixerKind::attention;

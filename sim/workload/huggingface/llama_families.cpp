@@ -5,6 +5,13 @@
 namespace trainyard {
 namespace {
 
+// Every n-th layer sees all keys, where no list says which do.
+void see_all_every(int n, Transformer& t)
+{
+    if (t.pattern.empty() && t.full_attention_every == 0 && t.sliding_window > 0)
+        t.full_attention_every = n;
+}
+
 void refine_latent(HfConfig& config, Transformer& t)
 {
     refine_biases(config, t);
@@ -60,6 +67,19 @@ void refine_bailing(HfConfig& config, Transformer& t)
 void refine_gpt_oss(HfConfig& config, Transformer& t)
 {
     t.attention_bias = t.attention_output_bias = config.flag("attention_bias", true);
+    see_all_every(2, t);
+}
+
+void refine_olmo3(HfConfig& config, Transformer& t)
+{
+    refine_biases(config, t);
+    see_all_every(4, t);
+}
+
+// EXAONE 4 and Command R7B.
+void refine_every_fourth(HfConfig& /*config*/, Transformer& t)
+{
+    see_all_every(4, t);
 }
 
 void refine_stablelm(HfConfig& config, Transformer& t)
@@ -78,28 +98,31 @@ void refine_phi_moe(HfConfig& config, Transformer& t)
     t.head_bias = config.flag("lm_head_bias", false);
 }
 
-// Every second layer (Gemma 2) or five of six (Gemma 3) see a window.
+// Every second layer (Gemma 2), five of six (Gemma 3) or four of five (Gemma 3n) see a window.
 void refine_gemma2(HfConfig& config, Transformer& t)
 {
-    if (t.pattern.empty())
-        t.full_attention_every = 2;
+    see_all_every(2, t);
     config.has("sliding_window");
 }
 
-void refine_gemma3(HfConfig& config, Transformer& t)
+void refine_window_period(HfConfig& config, Transformer& t, int usual)
 {
     for (const char* key : {"_sliding_window_pattern", "sliding_window_pattern"})
         if (t.pattern.empty())
             if (const std::int64_t every = config.count({key}, 0); every > 0)
                 t.full_attention_every = static_cast<int>(every);
-    if (t.pattern.empty() && t.full_attention_every == 0)
-        t.full_attention_every = 6;
+    see_all_every(usual, t);
+}
+
+void refine_gemma3(HfConfig& config, Transformer& t)
+{
+    refine_window_period(config, t, 6);
 }
 
 // All layers share parts of one table, several streams and low-rank paths run beside.
 void refine_gemma3n(HfConfig& config, Transformer& t)
 {
-    refine_gemma3(config, t);
+    refine_window_period(config, t, 5);
     if (config.has("altup_num_inputs") || config.has("laurel_rank"))
         config.assume("\"altup_num_inputs\" and \"laurel_rank\" (streams and low-rank paths beside "
                       "each layer) are not modelled");
@@ -138,7 +161,7 @@ std::vector<HfFamily> plain_families()
             {"smollm3", tied, nullptr},
             {"olmo", llama, refine_biases},
             {"olmo2", qwen3, refine_biases},
-            {"olmo3", qwen3, refine_biases},
+            {"olmo3", qwen3, refine_olmo3},
             {"olmoe", qwen3, refine_biases},
             {"minimax_m2", qwen3, nullptr},
             {"minimax_m3", qwen3, nullptr},
@@ -150,7 +173,7 @@ std::vector<HfFamily> plain_families()
             {"ernie4_5", tied, nullptr},
             {"ernie4_5_moe", tied, nullptr},
             {"exaone", llama, nullptr},
-            {"exaone4", qwen3, nullptr},
+            {"exaone4", qwen3, refine_every_fourth},
             {"solar", llama, refine_biases},
             {"minicpm", tied, nullptr},
             {"minicpm3", tied, nullptr},
@@ -204,7 +227,7 @@ std::vector<HfFamily> other_blocks()
         t.clamped_activation = true;
     });
     return {{"cohere", cohere, nullptr},
-            {"cohere2", cohere, nullptr},
+            {"cohere2", cohere, refine_every_fourth},
             {"orion", layer_norm, nullptr},
             {"phimoe", layer_norm, refine_phi_moe},
             {"stablelm", layer_norm, refine_stablelm},

@@ -279,6 +279,17 @@ void local_attention(LayerReading& reading)
             reading.layers[i].sliding_window = window;
 }
 
+// Qwen: the first layers see all keys.
+void upper_windows(LayerReading& reading)
+{
+    const std::int64_t first = reading.config.count({"max_window_layers"}, 0);
+    for (std::size_t i = 0; i < reading.layers.size(); ++i)
+        if (static_cast<std::int64_t>(i) < first)
+            reading.see_all(reading.layers[i]);
+        else
+            reading.see_window(reading.layers[i]);
+}
+
 void window_pattern(LayerReading& reading)
 {
     const Json* windows = reading.config.value("sliding_window_pattern");
@@ -334,7 +345,42 @@ bool read_type(LayerReading& reading, LayerForm& form, const std::string& type,
     return true;
 }
 
+// Zamba2 without the types of its layers: all are Mamba's.
+void mamba_with_blocks(LayerReading& reading)
+{
+    const RecurrentMixer mamba = mamba_mixer(reading.config, reading.model);
+    for (LayerForm& form : reading.layers) {
+        LayerReading::make_recurrent(form, mamba);
+        form.channel = ChannelKind::none;
+    }
+    if (!reading.config.has("hybrid_layer_ids"))
+        reading.config.error_at("num_mem_blocks",
+                                "which layers have a shared block before them is not said",
+                                "give \"hybrid_layer_ids\", or \"layers_block_type\" with "
+                                "\"mamba\" or \"hybrid\" for each layer");
+}
+
 } // namespace
+
+std::vector<bool> hybrid_layers(const LayerReading& reading)
+{
+    std::vector<bool> hybrid(reading.layers.size(), false);
+    if (reading.config.has("layers_block_type")) {
+        const std::vector<std::string> types = reading.config.texts("layers_block_type");
+        for (std::size_t i = 0; i < types.size() && i < hybrid.size(); ++i)
+            hybrid[i] = types[i] == "hybrid";
+        return hybrid;
+    }
+    const std::string key = "hybrid_layer_ids";
+    const std::vector<std::int64_t> listed = reading.config.numbers(key);
+    for (std::size_t i = 0; i < listed.size(); ++i)
+        if (listed[i] < reading.model.layers)
+            hybrid[static_cast<std::size_t>(listed[i])] = true;
+        else
+            reading.config.error_at(key, i, fmt::format("there is no layer {}", listed[i]),
+                                    fmt::format("from 0 to {}", reading.model.layers - 1));
+    return hybrid;
+}
 
 void read_layer_types(LayerReading& reading, const std::string& key)
 {
@@ -376,6 +422,8 @@ void read_layer_mixers(LayerReading& reading)
     for (const char* key : {"layer_types", "layers_block_type"})
         if (config.has(key))
             return read_layer_types(reading, key);
+    if (config.has("num_mem_blocks") && states_mamba(config))
+        return mamba_with_blocks(reading);
     if (config.has("kda_layers"))
         return kimi_linear(reading);
     if (config.has("attn_type_list"))
@@ -401,6 +449,9 @@ void read_layer_mixers(LayerReading& reading)
         return attention_types(reading);
     if (config.has("global_attn_every_n_layers") && config.has("local_attention"))
         return local_attention(reading);
+    if (t.sliding_window > 0 && config.flag("use_sliding_window", false) &&
+        config.has("max_window_layers"))
+        return upper_windows(reading);
     window_pattern(reading);
 }
 

@@ -28,7 +28,9 @@ struct LayerReading {
 void read_layer_mixers(LayerReading& reading);
 void read_layer_types(LayerReading& reading, const std::string& key);
 void read_layer_blocks(LayerReading& reading); // "block_configs"
-void read_layer_sizes(LayerReading& reading);  // heads and feed-forward sizes that differ
+// Zamba2: which Mamba layers have a shared block before them.
+std::vector<bool> hybrid_layers(const LayerReading& reading);
+void read_layer_sizes(LayerReading& reading); // heads and feed-forward sizes that differ
 void read_layer_channels(LayerReading& reading);
 // Layers that are two of ours: a mixer beside attention, two attentions, shared blocks.
 void split_layers(LayerReading& reading);

@@ -74,7 +74,7 @@ int read_key_heads(HfConfig& config, const Transformer& t)
         return static_cast<int>(*heads);
     if (config.flag("multi_query", false))
         return 1;
-    if (t.gated_mlp)
+    if (t.gated_mlp && !config.has("block_configs"))
         config.assume(fmt::format("key heads: as many as query heads, {}", t.heads));
     return t.heads;
 }

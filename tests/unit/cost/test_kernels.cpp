@@ -1,6 +1,9 @@
 #include "sim/base/random.h"
+#include "sim/cost/device_catalogue.h"
 #include "sim/cost/kernel_time.h"
 #include "tests/unit/cost/support.h"
+
+#include <array>
 
 using namespace trainyard;
 using namespace trainyard::literals;
@@ -49,6 +52,47 @@ TEST_CASE("no product beats the peak or the memory")
             CHECK(time >= kernel.bytes / d.hbm_bandwidth);
         }
     }
+}
+
+TEST_CASE("no attention or scan beats the peak of its number format, whatever the device")
+{
+    Random random(12);
+    constexpr std::array formats{Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16,
+                                 Precision::fp8};
+    for (const KnownDevice& known : shipped_devices().all()) {
+        const CostModel model(assembled(known.device.name));
+        const Device& d = model.profile().hardware.device;
+        for (int trial = 0; trial < 100; ++trial) {
+            Kernel kernel = attention(random.integer(1, 262144), 32 * random.integer(1, 8));
+            kernel.precision = formats[static_cast<std::size_t>(random.integer(0, 4))];
+            kernel.attention.backward = random.uniform() < 0.5;
+            if (random.uniform() < 0.3) {
+                kernel.kind = KernelKind::gemm;
+                kernel.use = KernelUse::recurrence_core;
+                kernel.gemm = {64, 128, 512, random.integer(1, 65536)};
+                kernel.sequence = {.kernel = SequenceKernel::gated_delta_rule,
+                                   .length = random.integer(64, 131072),
+                                   .heads = 32,
+                                   .key_dim = 128,
+                                   .value_dim = 128};
+            }
+            INFO(d.name << " " << to_name(kernel.precision) << " " << kernel.gemm.batch);
+            CHECK(model.kernel_time(kernel) >=
+                  hardware_flops(kernel) / d.peak.at(executed_precision(kernel.precision, d)));
+        }
+    }
+}
+
+TEST_CASE("attention in fp32 takes as many times longer than in 16 bit as its peak is lower")
+{
+    const CostModel model(assembled("V100"));
+    const Device& d = model.profile().hardware.device;
+    Kernel kernel = attention(8192, 128);
+    kernel.precision = Precision::fp16;
+    const Seconds half = device_time(kernel, model.compute_context());
+    kernel.precision = Precision::fp32;
+    CHECK_THAT(device_time(kernel, model.compute_context()) / half,
+               WithinRel(d.peak.fp16 / d.peak.fp32, 1e-9));
 }
 
 TEST_CASE("a large product reaches the fitted share of the peak where no kernel was measured")

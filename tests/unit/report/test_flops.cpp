@@ -1,6 +1,7 @@
 #include "sim/report/flops.h"
 #include "tests/catch.h"
 #include "tests/unit/report/small_outcome.h"
+#include "tests/unit/strategy/plans.h"
 
 using namespace trainyard;
 using namespace trainyard::test;
@@ -13,6 +14,36 @@ TEST_CASE("hardware operations are the kernels of every use by every rank")
         const Outcome outcome = small_outcome(lanes);
         CHECK_THAT(hardware_flops_per_step(*outcome.plan, *outcome.binding).value(),
                    WithinRel(expected, 1e-12));
+    }
+}
+
+TEST_CASE("tokens that experts drop are no model operations")
+{
+    Strategy strategy;
+    strategy.dp = strategy.ep = 4;
+    const auto flops = [&](const std::optional<double>& factor) {
+        strategy.experts.capacity_factor = factor;
+        return model_flops_per_step(
+                   testing::job_of(testing::small_mixture(), strategy, testing::training_of(4)))
+            .value();
+    };
+    const double all = flops(std::nullopt);
+    CHECK(flops(1.0) == all);
+    const double half = flops(0.5);
+    CHECK(half < all);
+    CHECK_THAT(all - flops(0.75), WithinRel((all - half) / 2, 1e-9));
+    // Of skewed loads those above the cap lose.
+    strategy.experts.load = ExpertLoad::histogram;
+    strategy.experts.shares = {1, 1, 1, 5};
+    CHECK(flops(std::nullopt) == all);
+    CHECK_THAT(all - flops(1.5), WithinRel((all - half) * 2 * 0.25, 1e-9));
+    for (const double factor : {0.1, 0.5, 1.0, 2.0}) {
+        strategy.experts.capacity_factor = factor;
+        const Job job =
+            testing::job_of(testing::small_mixture(), strategy, testing::training_of(4));
+        const Plan plan = make_plan(job);
+        const Binding binding = bind(plan, job, testing::h100_nodes(1), testing::h100_costs(), {});
+        CHECK(model_flops_per_step(job) <= hardware_flops_per_step(plan, binding));
     }
 }
 

@@ -106,6 +106,11 @@ TEST_CASE("what the strategy leaves open follows the framework's habits")
     CHECK(job.strategy.sequence_parallel == true);
     CHECK(job.strategy.schedule == "1f1b");
 
+    request.software.sequence_parallel = false;
+    CHECK(resolve(request)->strategy.overlap.tp == false); // an all-reduce is not cut up
+    request.strategy.overlap.tp = true;
+    CHECK(resolve(request)->strategy.overlap.tp == false);
+
     request.strategy.overlap = {.dp = true, .tp = false, .pp = true};
     request.training.fp32_gradients = true;
     request.software.sequence_parallel = false;

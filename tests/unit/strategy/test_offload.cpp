@@ -113,6 +113,21 @@ TEST_CASE("what layers keep goes to the host and comes back once a micro-batch")
     CHECK(copied(plan, "h2d") == micro_batches * away);
 }
 
+TEST_CASE("no more layers' activations wait on the host than a device has layers")
+{
+    OffloadOptions offload;
+    offload.activation_layers = 1000;
+    JobRequest request;
+    request.model = small_decoder();
+    request.strategy.offload = offload;
+    request.training = training_of(1);
+    request.devices = 1;
+    const Checked<Job> job = resolve(request);
+    REQUIRE_FALSE(job);
+    CHECK(job.error().front().pointer == "/strategy/offload/activation_layers");
+    CHECK(job.error().front().hint == "0 to 8");
+}
+
 TEST_CASE("states in a peer's memory come and go once per step")
 {
     // 12 bytes of the fp32 copy and two moments each way.

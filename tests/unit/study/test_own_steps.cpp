@@ -8,6 +8,7 @@
 #include "tests/unit/study/measured_llama.h"
 
 #include <cmath>
+#include <limits>
 
 using namespace trainyard;
 using namespace trainyard::test;
@@ -115,6 +116,55 @@ TEST_CASE("the written profile predicts the steps that it was fitted to, and nam
     CHECK(profile.find("own_steps")->find("ids")->items()[0] == Json("tp1-mb1"));
 }
 
+TEST_CASE("steps quicker than the device can be hold its rates at their limits, and no further")
+{
+    Session session;
+    const std::vector<RecordFile> files{file_of_steps({small_llama(1, 1), small_llama(8, 1)})};
+    const MeasuredSteps stated = measured_steps(files, {}, session).value();
+    std::vector<double> before(stated.steps.size(), std::numeric_limits<double>::infinity());
+    bool bound = false;
+    for (const double scale : {0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2}) {
+        MeasuredSteps steps = stated;
+        for (MeasuredStep& step : steps.steps)
+            step.measured = step.predicted * scale;
+        RateTrials trials(session, steps.base);
+        const RateFit fit = fit_rates(steps, trials).value();
+        RateTrials written(session, own_profile(steps, fit, "mine"));
+        for (std::size_t i = 0; i < steps.steps.size(); ++i) {
+            INFO(scale << " of " << steps.steps[i].id);
+            const double fitted = steps.steps[i].measured.value() * std::exp(-fit.residuals[i]);
+            const std::vector<double> none(own_rates().size(), 0.0);
+            CHECK_THAT(written.time(steps.steps[i].question, none).value() / fitted,
+                       WithinAbs(1, 1e-6));
+            CHECK(fitted <= before[i] * 1.001);
+            before[i] = fitted;
+        }
+        for (std::size_t k = 0; k < own_rates().size(); ++k) {
+            CHECK(fit.changes[k] <= fit.limits.highest[k]);
+            bound = bound || fit.at_limit(k);
+        }
+    }
+    CHECK(bound);
+}
+
+TEST_CASE("a rate that may go no further leaves the rest to the others")
+{
+    // One step, half of it of each of two rates that are believed alike.
+    const std::vector<StepResponse> steps{{.log_time = 0, .shares = {0.5, 0.5}}};
+    const std::vector<double> measured{std::log(0.8)};
+    const std::vector<double> prior{0.2, 0.2};
+    const double far = std::numeric_limits<double>::infinity();
+    const RateFit free = fit_rates(steps, measured, prior, {{-far, -far}, {far, far}}, exact());
+    const RateFit held = fit_rates(steps, measured, prior, {{-far, -far}, {0.1, far}}, exact());
+    CHECK_THAT(free.changes[0], WithinAbs(free.changes[1], 1e-6));
+    CHECK(free.changes[0] > 0.15);
+    CHECK(held.changes[0] == 0.1);
+    CHECK(held.changes[1] > free.changes[1]);
+    CHECK(held.at_limit(0));
+    CHECK_FALSE(held.at_limit(1));
+    CHECK_THAT(held.residuals[0], WithinAbs(0, 0.002));
+}
+
 TEST_CASE("a network fourteen times slower than stated is named as what one step needs")
 {
     Session session;
@@ -136,7 +186,7 @@ TEST_CASE("a network fourteen times slower than stated is named as what one step
     REQUIRE(found[0].explained);
     CHECK(found[0].rate == rate_named("across"));
     CHECK_THAT(found[0].slower, WithinAbs(14, 1.0));
-    CHECK(found[0].left_out);
+    CHECK_FALSE(found[0].alone);
     CHECK(agreement.agreeing == std::vector<std::size_t>{0, 1});
 }
 
@@ -153,6 +203,25 @@ TEST_CASE("no rate explains a step that takes forty times too long")
     CHECK(agreement.contradictions[0].step == "tp4-mb1");
     CHECK_FALSE(agreement.contradictions[0].explained);
     CHECK(agreement.agreeing == std::vector<std::size_t>{0});
+}
+
+TEST_CASE("a single step that no likely rates explain agrees with nothing")
+{
+    Session session;
+    MeasuredSteps steps = measured_on({small_llama(1, 1)}, {}, session);
+    const RateFitOptions options;
+    const auto agreement_with = [&](double times) {
+        steps.steps[0].measured = steps.steps[0].predicted * times;
+        RateTrials trials(session, steps.base);
+        const RateFit fit = fit_rates(steps, trials, options).value();
+        return step_agreement(steps, fit, trials, options).value();
+    };
+    CHECK(agreement_with(1.1).agreeing == std::vector<std::size_t>{0});
+    const StepAgreement far = agreement_with(40);
+    CHECK(far.agreeing.empty());
+    REQUIRE(far.contradictions.size() == 1);
+    CHECK(far.contradictions[0].alone);
+    CHECK_FALSE(far.contradictions[0].explained);
 }
 
 TEST_CASE("one measurement does not count twice, in a file or on a profile that knows it")
@@ -198,7 +267,17 @@ TEST_CASE("steps as the profile has them contradict nothing")
 
 TEST_CASE("only like jobs get the narrower interval")
 {
-    const JobClass own{"llama", "megatron-core", "bf16", 64, 4096, ""};
+    const JobClass own{.model = "llama",
+                       .framework = "megatron-core",
+                       .precision = "bf16",
+                       .devices = 64,
+                       .sequence_length = 4096,
+                       .recipe = "",
+                       .software = "mcore-2024",
+                       .parameters = 8.03e9,
+                       .layers = 32,
+                       .hidden = 4096,
+                       .layout = "tp, recompute none"};
     OwnStepsMark mark;
     mark.ids = {"a"};
     mark.jobs = {own};
@@ -212,6 +291,59 @@ TEST_CASE("only like jobs get the narrower interval")
     JobClass other_format = own;
     other_format.precision = "fp8";
     CHECK_FALSE(own_evidence(mark, other_format));
+    JobClass other_words = own;
+    other_words.model = "my-llama.json";
+    other_words.framework = "mcore";
+    CHECK(own_evidence(mark, other_words));
+    JobClass other_class = own;
+    other_class.software = "fsdp-eager";
+    CHECK_FALSE(own_evidence(mark, other_class));
+    JobClass other_sizes = own;
+    other_sizes.hidden = 2048;
+    CHECK_FALSE(own_evidence(mark, other_sizes));
+    JobClass other_layout = own;
+    other_layout.layout = "tp, pp, recompute none";
+    CHECK_FALSE(own_evidence(mark, other_layout));
+}
+
+TEST_CASE("jobs of older profiles are known by their names")
+{
+    OwnStepsMark mark;
+    mark.ids = {"a"};
+    JobClass now;
+    now.model = "llama";
+    now.framework = "mcore";
+    now.precision = "bf16";
+    now.devices = 8;
+    mark.jobs = {now};
+    now.software = "mcore-2024";
+    now.parameters = 8.03e9;
+    now.layers = 32;
+    now.hidden = 4096;
+    now.layout = "tp, recompute none";
+    CHECK(own_evidence(mark, now));
+    now.model = "my-llama";
+    CHECK_FALSE(own_evidence(mark, now));
+}
+
+TEST_CASE("a scenario of a measured job is alike whatever it calls model and framework")
+{
+    Session session;
+    const MeasuredSteps steps = measured_on({small_llama(1, 1)}, {}, session);
+    RateTrials trials(session, steps.base);
+    const std::vector<double> none(own_rates().size(), 0.0);
+    const auto class_with = [&](const std::vector<Override>& changes) {
+        Json json = steps.steps[0].question.json;
+        const ScenarioFile file = scenario_from(std::move(json), "mine.json", changes).value();
+        const Outcome outcome = trials.outcome(file, none).value();
+        return job_class(outcome.scenario, outcome.job);
+    };
+    const JobClass own = steps.steps[0].job;
+    const JobClass same =
+        class_with({{"software.framework", own.software}, {"model.name", "mine"}});
+    CHECK(alike(own, same));
+    CHECK_FALSE(alike(own, class_with({{"strategy.tp", "8"}, {"strategy.dp", "1"}})));
+    CHECK_FALSE(alike(own, class_with({{"training.recompute", "full"}})));
 }
 
 TEST_CASE("steps of two devices, without a time, or none at all are refused with their place")

@@ -39,6 +39,15 @@ TEST_CASE("a record keeps what its table said")
     CHECK(record.flags == std::vector<std::string>{"odd"});
 }
 
+TEST_CASE("a measured step counts as one that was derived from a rate")
+{
+    const auto file = read(R"([{"id": "a", "measured": {"step_time_s": 2.5}},
+        {"id": "b", "measured": {"step_time_s": 2.5}, "derived": {"step_time_s": 2.4}}])");
+    REQUIRE(file.has_value());
+    CHECK(file->records[0].step_time == 2.5);
+    CHECK(file->records[1].step_time == 2.4);
+}
+
 TEST_CASE("nothing but a name has to be there")
 {
     const auto file = read(R"({"records": [{"id": "bare"}]})");

@@ -27,6 +27,20 @@ RecordStrategy strategy(const MeasuredRecord& record)
 
 } // namespace
 
+TEST_CASE("replicas that the GPUs contradict are refused, not replaced")
+{
+    MeasuredRecord record = llama_on_64_h100();
+    record.parallel.dp = 4;
+    CHECK(strategy(record).strategy.dp == 4);
+    record.parallel.dp = 8;
+    const auto model = model_of(record, software_of(record).family);
+    const auto& built = std::get<Model>(model->model);
+    const auto made =
+        strategy_of(record, software_of(record), &std::get<Transformer>(built.architecture));
+    REQUIRE_FALSE(made.has_value());
+    CHECK_THAT(made.error(), ContainsSubstring("dp 8 contradicts 64 GPUs"));
+}
+
 TEST_CASE("what a strategy leaves open follows the framework's habit")
 {
     const RecordStrategy made = strategy(llama_on_64_h100());

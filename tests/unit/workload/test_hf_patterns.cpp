@@ -1,3 +1,4 @@
+#include "sim/base/build_info.h"
 #include "sim/base/json.h"
 #include "sim/workload/model_reader.h"
 #include "sim/workload/model_summary.h"
@@ -19,6 +20,14 @@ ImportedModel imported(const std::string& text)
     if (!read)
         FAIL(render(read.error(), ""));
     return *read;
+}
+
+Model imported_shipped(const std::string& name)
+{
+    const std::string path = (data_dir() / "scenarios" / "models" / name / "config.json").string();
+    const Checked<Json> json = read_json_file(path);
+    REQUIRE(json);
+    return import_model(*json, path)->model;
 }
 
 std::string kinds_of_layers(const std::string& text)
@@ -78,6 +87,80 @@ TEST_CASE("layers of several kinds are read from the lists that configs have")
           "1 mamba2 + experts, 2 mamba2 + mlp, 1 attention + experts");
     CHECK(kinds_of_layers(R"("model_type": "llama4_text", "num_hidden_layers": 8,
                     "attention_chunk_size": 1024)") == "6 chunks of 1024 + mlp, 2 attention + mlp");
+}
+
+TEST_CASE("without a list windows lie where the family has them")
+{
+    const auto layers = [](const std::string& family, const std::string& rest) {
+        return kinds_of_layers(R"("model_type": ")" + family + R"(", "sliding_window": 128, )" +
+                               rest);
+    };
+    const std::string eight = R"("num_hidden_layers": 8)";
+    CHECK(layers("gpt_oss", eight) == "4 window of 128 + mlp, 4 attention + mlp");
+    CHECK(layers("olmo3", eight) == "6 window of 128 + mlp, 2 attention + mlp");
+    CHECK(layers("exaone4", eight) == "6 window of 128 + mlp, 2 attention + mlp");
+    CHECK(layers("cohere2", eight) == "6 window of 128 + mlp, 2 attention + mlp");
+    CHECK(layers("gemma3n", R"("num_hidden_layers": 5)") ==
+          "4 window of 128 + mlp, 1 attention + mlp");
+    // Qwen's upper layers.
+    const std::string on = eight + R"(, "use_sliding_window": true, "max_window_layers": )";
+    for (const char* family : {"qwen2", "qwen3"}) {
+        CHECK(layers(family, on + "6") == "6 attention + mlp, 2 window of 128 + mlp");
+        CHECK(layers(family, on + "8") == "8 attention + mlp");
+        CHECK(layers(family, on + "0") == "8 window of 128 + mlp");
+    }
+}
+
+TEST_CASE("shared blocks lie before the layers that a Zamba2 config names")
+{
+    const std::string zamba = R"("model_type": "zamba2", "num_hidden_layers": 4,
+        "mamba_d_state": 64, "mamba_expand": 2, "n_mamba_heads": 64, "mamba_headdim": 64,
+        "mamba_ngroups": 2, "num_mem_blocks": 2)";
+    const std::string by_type =
+        kinds_of_layers(zamba + R"(, "layers_block_type": ["mamba", "hybrid", "mamba", "hybrid"])");
+    CHECK(kinds_of_layers(zamba + R"(, "hybrid_layer_ids": [1, 3])") == by_type);
+    CHECK_THAT(by_type, ContainsSubstring("4 mamba2"));
+    const Checked<Json> neither = parse_json("{" + sizes + zamba + "}", "config.json");
+    CHECK_FALSE(import_model(*neither, "config.json"));
+}
+
+TEST_CASE("experts to the last layer are what the end -1 says")
+{
+    const std::string ernie = R"("model_type": "ernie4_5_moe", "num_hidden_layers": 4,
+        "moe_num_experts": 8, "moe_k": 2, "moe_intermediate_size": 512,
+        "moe_layer_start_index": 1)";
+    const std::string all = kinds_of_layers(ernie);
+    CHECK(all == "1 attention + mlp, 3 attention + experts");
+    CHECK(kinds_of_layers(ernie + R"(, "moe_layer_end_index": -1)") == all);
+    CHECK(kinds_of_layers(ernie + R"(, "moe_layer_end_index": 2)") ==
+          "2 attention + mlp, 2 attention + experts");
+}
+
+TEST_CASE("key heads that blocks say are not assumed")
+{
+    const Checked<Json> json = parse_json(
+        R"({"model_type": "nemotron-nas", "hidden_size": 2048, "num_attention_heads": 16,
+            "intermediate_size": 5120, "vocab_size": 1000, "num_hidden_layers": 1,
+            "num_key_value_heads": null, "block_configs": [
+                {"attention": {"n_heads_in_group": 8}, "ffn": {"ffn_mult": 2.625}}]})",
+        "config.json");
+    for (const std::string& text : import_model(*json, "config.json")->assumed)
+        CHECK_FALSE(text.starts_with("key heads"));
+}
+
+TEST_CASE("keys and values of what encoders made are kept as well")
+{
+    const Model whisper = imported_shipped("whisper-large-v3");
+    const auto& model = std::get<Transformer>(whisper.architecture);
+    const auto each = static_cast<std::uint64_t>(2 * 2 * model.kv_heads * model.head_dim);
+    CHECK(summarize(whisper, 448).keys_and_values ==
+          Bytes(static_cast<std::uint64_t>(model.layers) * each * (448 + 1500)));
+}
+
+TEST_CASE("a model is shown in sequences no longer than its learned positions")
+{
+    CHECK(usual_sequence_length(imported_shipped("whisper-large-v3")) == 448);
+    CHECK(usual_sequence_length(imported_shipped("llama-3.1-8b")) == 4096);
 }
 
 TEST_CASE("the shortest run of layers that makes them all is the pattern")

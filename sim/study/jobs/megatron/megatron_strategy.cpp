@@ -337,7 +337,11 @@ private:
         if (values_.on("--overlap-moe-expert-parallel-comm"))
             take("--overlap-moe-expert-parallel-comm", strategy_.overlap.ep, true,
                  "strategy.overlap.ep");
-        const bool tensor = values_.on("--tp-comm-overlap");
+        const bool asked = values_.on("--tp-comm-overlap");
+        const bool tensor = asked && strategy_.sequence_parallel == true;
+        if (asked && !tensor && strategy_.tp > 1)
+            draft_.ignore(values_.origin("--tp-comm-overlap"),
+                          "Megatron-LM refuses it without --sequence-parallel");
         if (strategy_.tp > 1)
             strategy_.overlap.tp = tensor;
         if (tensor && strategy_.tp > 1)

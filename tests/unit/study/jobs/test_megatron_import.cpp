@@ -62,6 +62,16 @@ TEST_CASE("Megatron-LM's parallel sizes and batches give the strategy")
     CHECK(offloads.job.strategy.offload.activation_layers == 4);
 }
 
+TEST_CASE("overlap of tensor parallelism goes with sequence parallelism alone")
+{
+    const ImportedJob both = with_arguments("--sequence-parallel --tp-comm-overlap");
+    CHECK(both.job.strategy.overlap.tp == true);
+    const ImportedJob alone = with_arguments("--tp-comm-overlap");
+    CHECK(alone.job.strategy.overlap.tp == false);
+    CHECK(says(alone.notes.ignored,
+               "--tp-comm-overlap: Megatron-LM refuses it without --sequence-parallel"));
+}
+
 TEST_CASE("every understood setting is told with its line")
 {
     const ImportedJob job = with_arguments("");

@@ -269,6 +269,7 @@ model:
   num_layers: 24
   hidden_size: 2048
   num_attention_heads: 16
+  sequence_parallel: True
   ub_tp_comm_overlap: True
   fp8: {}
   fp8_e4m3: False
