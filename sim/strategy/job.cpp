@@ -6,6 +6,7 @@
 #include "sim/strategy/pipeline/layout.h"
 #include "sim/strategy/rank_layout.h"
 #include "sim/strategy/schedule.h"
+#include "sim/strategy/weight_gradients.h"
 #include "sim/workload/number_format.h"
 
 #include <algorithm>
@@ -111,18 +112,6 @@ void fill_in_data_parallel(Job& job)
         strategy.fsdp.reshard_ranks.reset();
 }
 
-int weight_gradient_bytes(const Job& job)
-{
-    const int storage = storage_bytes(job.training.precision);
-    // Shards are all that is kept of gradients that are reduced after each micro-batch: in the next
-    // one they are new.
-    const bool new_each_time = job.strategy.zero >= 2 && !*job.strategy.fsdp.no_sync &&
-                               job.dp() * job.strategy.cp > 1;
-    if (job.micro_batches() == 1 || new_each_time)
-        return storage;
-    return *job.training.fp32_gradients ? 8 : 2 * storage; // added to: read and written
-}
-
 } // namespace
 
 Checked<Job> resolve(const JobRequest& request)
@@ -159,6 +148,18 @@ Checked<Job> resolve(const JobRequest& request)
     if (!problems.empty())
         return tl::unexpected(problems);
     return job;
+}
+
+int weight_gradient_bytes(const Job& job)
+{
+    const int storage = storage_bytes(job.training.precision);
+    // Shards are all that is kept of gradients that are reduced after each micro-batch: in the next
+    // one they are new.
+    const bool new_each_time =
+        job.strategy.zero >= 2 && !*job.strategy.fsdp.no_sync && job.dp() * job.strategy.cp > 1;
+    if (job.micro_batches() == 1 || new_each_time)
+        return storage;
+    return *job.training.fp32_gradients ? 8 : 2 * storage; // added to: read and written
 }
 
 bool has_uneven_experts(const Job& job)

@@ -2,6 +2,7 @@
 
 #include "sim/base/random.h"
 #include "sim/strategy/misfits.h"
+#include "sim/strategy/weight_gradients.h"
 
 #include <algorithm>
 #include <tuple>
@@ -71,7 +72,7 @@ public:
     }
 
 private:
-    using LayerKey = std::tuple<int, int, int, int, int, int, std::int64_t, bool, Recompute>;
+    using LayerKey = std::tuple<int, int, int, int, int, int, std::int64_t, int, Recompute>;
 
     void exclude(Exclusion why, std::uint64_t points, const std::string& pointer = {},
                  const std::string& example = {})
@@ -295,15 +296,18 @@ private:
         return found->second;
     }
 
+    // `of`: with several micro-batches.
     const LayerTable& layers_of(const LayoutChoice& choice, const Job& of, Recompute recompute,
                                 bool single)
     {
         // Where the groups of a layer lie depends on the other sizes unless these are the slowest.
         const bool usual = of.strategy.rank_order == usual_order_ &&
                            of.strategy.experts.placement == ExpertPlacement::near;
-        const LayerKey key{choice.tp,          choice.cp,       choice.ep,
-                           choice.etp,         usual ? 0 : dp_, usual ? 0 : choice.pp,
-                           choice.micro_batch, single,          recompute};
+        const LayerKey key{choice.tp,          choice.cp,
+                           choice.ep,          choice.etp,
+                           usual ? 0 : dp_,    usual ? 0 : choice.pp,
+                           choice.micro_batch, single ? 0 : weight_gradient_bytes(of),
+                           recompute};
         const auto found = layers_known_.find(key);
         if (found != layers_known_.end())
             return found->second;
