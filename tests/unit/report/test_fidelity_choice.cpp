@@ -132,7 +132,7 @@ TEST_CASE("a fidelity that is given stays, and the report tells what it does not
 TEST_CASE("a job of too many operations keeps alpha-beta, and the report tells of it")
 {
     Scenario longer = two_stages(8);
-    longer.training.global_batch *= 256;
+    longer.training.global_batch *= 512;
     const Outcome outcome = simulated(longer);
     CHECK(outcome.engine.network.fidelity == Fidelity::alpha_beta);
     CHECK(outcome.engine.network.reason == FidelityReason::too_many_ops);
