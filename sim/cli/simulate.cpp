@@ -50,8 +50,9 @@ LongWork simulation_work(const Scenario& scenario)
 {
     const RunOptions& run = scenario.run;
     if (run.fidelity == Fidelity::chunk)
-        return {"simulating {} operations, each rank by itself since all collectives go step by step",
-                "--fidelity alpha-beta simulates one of each kind of rank"};
+        return {
+            "simulating {} operations, each rank by itself since all collectives go step by step",
+            "--fidelity alpha-beta simulates one of each kind of rank"};
     if (!run.fold)
         return {"simulating {} operations, each rank by itself",
                 "without --no-fold one of each kind of rank is simulated"};
