@@ -1,6 +1,7 @@
 // Rates from somebody's own steps: a machine whose rates are known is found again.
 
 #include "sim/cost/profile_library.h"
+#include "sim/study/inputs.h"
 #include "sim/study/own_steps/own_profile.h"
 #include "sim/study/own_steps/step_findings.h"
 #include "tests/catch.h"

@@ -208,10 +208,10 @@ TEST_CASE("DeepSpeed's first way to ask for ZeRO is stage 1")
 
 TEST_CASE("DeepSpeed keeps gradients in fp32 with bf16 where nothing is sharded")
 {
-    const auto stage = [](int stage, const std::string& format) {
+    const auto stage = [](int number, const std::string& format) {
         return config(fmt::format(R"({{"train_batch_size": 8, "{}": {{"enabled": true}},
             "zero_optimization": {{"stage": {}}}}})",
-                                  format, stage));
+                                  format, number));
     };
     CHECK(stage(0, "bf16").job.training.fp32_gradients == true);
     CHECK(says(stage(0, "bf16").notes.flagged, "bf16 at stage 0"));
