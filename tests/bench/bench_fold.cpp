@@ -194,7 +194,7 @@ BENCHMARK(costs)->Apply(sizes);
 BENCHMARK(binding)->Apply(sizes_and_stragglers);
 BENCHMARK(engine)->Apply(sizes_and_stragglers);
 BENCHMARK(engine_in_order)->Args({16384, 0})->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(sharing, bundle, Fidelity::bundle)->Apply(sizes);
+BENCHMARK_CAPTURE(sharing, bundle, Fidelity::bundle)->Arg(16384)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(sharing, flow, Fidelity::flow)->Arg(16384)->Unit(benchmark::kMillisecond);
 BENCHMARK(report)->Apply(sizes);
 BENCHMARK(all)->Apply(sizes);

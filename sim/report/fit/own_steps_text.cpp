@@ -172,6 +172,7 @@ Json to_json(const OwnStepsReport& report)
         Json one = Json::object();
         one["step"] = found.step;
         one["error"] = found.error;
+        one["left_out"] = true; // always: a field stays
         if (found.explained) {
             one["rate"] = own_rates()[found.rate].name;
             one["times_slower"] = found.slower;
