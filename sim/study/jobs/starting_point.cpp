@@ -281,6 +281,27 @@ struct NoLayout {
     StartRefusal too_large;            // what there is to say where these do not help either
 };
 
+// Whether any layout fits, found by the first that does.
+bool some_layout_fits(const StartRequest& request, Session& session, const Parts& parts,
+                      const FirstTraining& first)
+{
+    Starts starts(request, first);
+    const auto* model = std::get_if<Transformer>(&parts.model->architecture);
+    if (!starts.add_all(model, largest_domain(*parts.topology)).empty())
+        return false;
+    SearchRequest any;
+    any.top = 1;
+    any.headroom = 0;
+    any.tolerance = 0.99;
+    any.work = request.work;
+    return std::ranges::any_of(starts.all(), [&](const Start& start) {
+        any.space = start.space;
+        const bool fits = !search(start.base, any, session).best.empty();
+        request.work.check();
+        return fits;
+    });
+}
+
 tl::expected<StartingPoint, NoLayout> quickest(const StartRequest& request, Session& session,
                                                const Parts& parts, const FirstTraining& first)
 {
@@ -340,12 +361,15 @@ tl::expected<StartingPoint, StartRefusal> starting_point(const StartRequest& req
         // A batch that layouts divide may still fit on none of them.
         StartRequest other = request;
         other.global_batch.reset();
-        const std::int64_t batch = start.error().batches.back();
-        auto instead = quickest(other, session, *parts, first_training(other, *parts, batch));
-        if (!instead)
-            return tl::unexpected(std::move(start.error().too_large));
-        if (!request.global_batch)
+        const FirstTraining first = first_training(other, *parts, start.error().batches.back());
+        if (request.global_batch) {
+            if (!some_layout_fits(other, session, *parts, first))
+                return tl::unexpected(std::move(start.error().too_large));
+        } else if (auto instead = quickest(other, session, *parts, first)) {
             start = std::move(instead);
+        } else {
+            return tl::unexpected(std::move(start.error().too_large));
+        }
     }
     if (!start)
         return tl::unexpected(std::move(start.error().refusal));

@@ -8,6 +8,7 @@
 #include "tests/unit/report/small_outcome.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <stdexcept>
 
@@ -124,13 +125,11 @@ std::vector<std::vector<TraceNode>> all_nodes(const Outcome& outcome)
 
 constexpr std::uint64_t compute = 4, sent = 5, received = 6, collective = 7;
 
-Outcome unfolded(const std::string& name, std::initializer_list<const char*> changes = {})
+Outcome unfolded(const std::string& name)
 {
-    std::vector<Override> overrides{parse_override("run.fold=false").value()};
-    for (const char* const change : changes)
-        overrides.push_back(parse_override(change).value());
+    const Override fold = parse_override("run.fold=false").value();
     const ScenarioFile file =
-        read_scenario_file((data_dir() / "scenarios" / name).string(), overrides).value();
+        read_scenario_file((data_dir() / "scenarios" / name).string(), std::array{fold}).value();
     Session session;
     return session.simulate(file).value();
 }
@@ -158,8 +157,7 @@ TEST_CASE("attributes are written under the numbers of et_def.proto's types")
         {"is_cpu_op", 27}, {"num_ops", 9},  {"tensor_size", 13}, {"comm_type", 9},
         {"comm_size", 9},  {"comm_src", 7}, {"comm_dst", 7},     {"comm_tag", 7}};
     std::map<std::string, std::uint64_t> written;
-    for (const auto& nodes :
-         all_nodes(unfolded("llama3-70b-h100-64.json", {"training.global_batch=16"})))
+    for (const auto& nodes : all_nodes(unfolded("llama2-7b-tp2-pp2-dp2.json")))
         for (const TraceNode& node : nodes)
             written.insert(node.fields.begin(), node.fields.end());
     CHECK(written == numbers);
@@ -167,7 +165,7 @@ TEST_CASE("attributes are written under the numbers of et_def.proto's types")
 
 TEST_CASE("what one rank sends another receives, under one tag and as many bytes")
 {
-    const Outcome outcome = unfolded("llama3-70b-h100-64.json", {"training.global_batch=16"});
+    const Outcome outcome = unfolded("llama2-7b-tp2-pp2-dp2.json");
     using Message = std::array<std::uint64_t, 4>; // from, to, tag, bytes
     std::vector<Message> sends;
     std::vector<Message> receives;
