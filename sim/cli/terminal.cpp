@@ -248,9 +248,9 @@ void ProgressBar::announce(double done, double total)
     if (!counted_since_)
         counted_since_ = now;
     const double spent = duration<double>(now - *counted_since_).count();
-    if (spent < 1.0)
-        return;
-    if (!(done > 0)) // nothing to reckon with yet
+    // The first operations alone are too little to reckon with.
+    constexpr double enough = 0.02;
+    if (!(done > 0) || spent < (done < enough * total ? long_to_watch : 1.0))
         return;
     if (spent * total / done > (terminal_ ? long_to_watch : long_in_a_log)) {
         if (visible_)

@@ -116,9 +116,15 @@ Seconds MeasuredAttention::time(const AttentionShape& shape, double times, int s
     const double passes = shape.backward ? 2 : 1;
     const double moved = passes * 2 * heads * queries * widths * (1 + 1 / group) / memory.value();
     const double tokens = static_cast<double>(shape.batch) * queries;
-    return Seconds(either(compute, moved) * correction.factor(std::array{length, heads}) *
+    // A head of more keys than were timed counts as the heads of most keys that have its
+    // operations.
+    const double most = correction.largest(0);
+    const double alike =
+        length > most ? std::max(1.0, queries * in_window / (most * std::min(in_window, most)))
+                      : 1.0;
+    return Seconds(either(compute, moved) * correction.factor(std::array{length, alike * heads}) *
                    by_waves.factor(std::array{length, per_cent * blocks}) *
-                   by_key_heads.factor(std::array{heads, key_heads}) *
+                   by_key_heads.factor(std::array{alike * heads, alike * key_heads}) *
                    by_groups.factor(std::array{per_cent * blocks, group}) *
                    by_tokens.factor(std::array{tokens, key_heads}));
 }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 namespace trainyard {
 namespace {
@@ -58,6 +59,12 @@ void check_correction(const Reader& reader, const SizeCorrection& correction, st
         reader.member("per_mille")
             .error(fmt::format("{} values for {} combinations of the sizes",
                                correction.per_mille.size(), count));
+}
+
+double SizeCorrection::largest(std::size_t size) const
+{
+    return knots.empty() ? std::numeric_limits<double>::infinity()
+                         : static_cast<double>(knots[size].back());
 }
 
 double SizeCorrection::factor(std::span<const double> sizes) const

@@ -18,6 +18,7 @@ struct SizeCorrection {
     std::vector<int> per_mille;                   // 1000 log(measured / form), last size fastest
 
     double factor(std::span<const double> sizes) const; // as many as there are lists of knots
+    double largest(std::size_t size) const;             // knot; infinite without knots
     bool operator==(const SizeCorrection&) const = default;
 };
 

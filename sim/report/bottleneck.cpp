@@ -281,6 +281,20 @@ Bottleneck of_data(const Symptoms& symptoms, double share)
             loading_advice(*symptoms.loading)};
 }
 
+Bottleneck of_host(const Symptoms& symptoms, double share)
+{
+    if (symptoms.host_updates > 0 && symptoms.host_updates >= share / 2)
+        return {BottleneckClass::host,
+                fmt::format("{} of the step the device waits for the host, which updates "
+                            "parameters {} of the step",
+                            percent(share), percent(symptoms.host_updates)),
+                "the optimizer on the device, more sequences a step, or more hosts"};
+    return {BottleneckClass::host,
+            fmt::format("{} of the step the device waits for the host to launch kernels",
+                        percent(share)),
+            "CUDA graphs, fused kernels, or a larger micro-batch"};
+}
+
 Bottleneck of_loss(const Symptoms& symptoms, const Loss& loss)
 {
     switch (loss.kind) {
@@ -292,10 +306,7 @@ Bottleneck of_loss(const Symptoms& symptoms, const Loss& loss)
     case BottleneckClass::memory:
         return of_memory_saving(symptoms, loss.share);
     case BottleneckClass::host:
-        return {loss.kind,
-                fmt::format("{} of the step the device waits for the host to launch kernels",
-                            percent(loss.share)),
-                "CUDA graphs, fused kernels, or a larger micro-batch"};
+        return of_host(symptoms, loss.share);
     default:
         return of_data(symptoms, loss.share);
     }

@@ -61,6 +61,7 @@ struct Symptoms {
     double unevenness = 1;       // its members in the fullest domain per member in the emptiest
 
     bool offloads = false;          // states or activations live outside the device
+    double host_updates = 0;        // of the step: the host updates parameters
     std::optional<Loading> loading; // when the job loads data
 
     double mfu = 0;

@@ -41,7 +41,7 @@ public:
     void add(DeviceId device, DeviceId other)
     {
         const auto of_kind = [&](LinkId link) { return sound_.link(link).kind == kind_; };
-        const bool many = sound_.network(NodeId{0}).nics > sound_.model().gpus_in_node(NodeId{0});
+        const bool many = sound_.model().nics_in_reach(NodeId{0}) > 1;
         for (std::uint64_t flow = 0; flow < (many ? 64U : 1U); ++flow) {
             const std::vector<LinkId> out = sound_.path(device, other, flow);
             if (const auto first = std::ranges::find_if(out, of_kind); first != out.end())

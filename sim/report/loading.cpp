@@ -3,7 +3,7 @@
 #include "sim/base/units.h"
 #include "sim/report/figures.h"
 #include "sim/strategy/bind/loader_costs.h"
-#include "sim/study/breakdown.h"
+#include "sim/study/loader_need.h"
 
 #include <fmt/core.h>
 
@@ -21,27 +21,6 @@ std::vector<EnumName<LoaderLink>> enum_names<LoaderLink>()
 }
 
 namespace {
-
-// The longest that a rank waits for data in a step.
-Seconds longest_wait(const StepResult& result)
-{
-    SimTime longest{};
-    for (const LaneTotals& lane : result.lanes)
-        longest = std::max(longest, lane.time[index_of(TimeKind::data)]);
-    return to_seconds(longest);
-}
-
-// The fewest workers whose rate is enough. Those that wait for reads need no core.
-std::optional<int> enough_workers(const Outcome& outcome, const LoaderRates& rates, double needed)
-{
-    Job job = outcome.job;
-    for (int workers = 1; workers <= most_workers; ++workers) {
-        job.data->loading.workers = workers;
-        if (loader_rates(job, rates.placement, *outcome.cost).workers >= needed)
-            return workers;
-    }
-    return std::nullopt;
-}
 
 void find_slowest(Loading& loading)
 {
@@ -93,9 +72,7 @@ std::optional<Loading> loading_of(const Outcome& outcome)
     Loading out;
     out.rates = loader_rates(*outcome.plan, job, *outcome.topology, *outcome.cost);
     out.workers = job.data->loading.workers;
-    const Seconds rest = to_seconds(outcome.result->step_time) - longest_wait(*outcome.result);
-    const auto samples = static_cast<double>(job.training.micro_batch * job.micro_batches());
-    out.needed = rest.value() > 0 ? samples / rest.value() : 0;
+    out.needed = needed_samples(outcome);
     find_slowest(out);
     out.enough_workers = enough_workers(outcome, out.rates, out.needed);
     const double node = out.needed * out.rates.placement.ranks_per_node * (1 - out.rates.hit_share);

@@ -194,6 +194,22 @@ void add_slow_device(Symptoms& symptoms, const Outcome& outcome)
     symptoms.slow = slow;
 }
 
+// Longest of all stages.
+Seconds host_updates(const Outcome& outcome)
+{
+    const Plan& plan = *outcome.plan;
+    Seconds longest(0);
+    for (const Role& role : plan.program.roles) {
+        Seconds sum(0);
+        for (const BlockUse& use : role.order)
+            for (const Op& op : plan.program.blocks[use.block.value].ops)
+                if (op.kind == OpKind::host && op.cost.valid())
+                    sum += outcome.cost->host_pass(plan.compute[op.cost.value].host_bytes);
+        longest = std::max(longest, sum);
+    }
+    return longest;
+}
+
 } // namespace
 
 Symptoms symptoms_of(const Outcome& outcome)
@@ -210,6 +226,8 @@ Symptoms symptoms_of(const Outcome& outcome, std::span<const CollectiveRow> coll
     const TimeShares mean = mean_shares(*outcome.result, *outcome.binding);
     for (std::size_t i = 0; i < time_kind_count; ++i)
         symptoms.share[i] = step.value() > 0 ? mean[i] / step : 0.0;
+    if (symptoms.offloads && step.value() > 0)
+        symptoms.host_updates = host_updates(outcome) / step;
     symptoms.needed = outcome.memory.peak();
     symptoms.capacity = outcome.memory.capacity;
     symptoms.fullest_stage = outcome.memory.fullest_stage;

@@ -29,6 +29,7 @@ public:
     NodeNetwork network(NodeId id) const override;
     std::vector<DeviceId> devices_of(NodeId node) const override;
     int gpus_in_node(NodeId) const override { return description_.node.gpus; }
+    int nics_in_reach(NodeId) const override { return routes_.nics_in_reach(); }
     int nodes_in_domain(DomainId id) const override;
     Bandwidth nvlink_among(std::span<const DeviceId> members) const override;
 

@@ -57,10 +57,11 @@ int ClusterRoutes::layers_between(int leaf, int other) const
 int ClusterRoutes::layers_between(int node, int gpu, int other_node, int other_gpu) const
 {
     int fewest = 2;
+    const int least = node / shape_.nodes_per_unit == other_node / shape_.nodes_per_unit ? 0 : 1;
     const auto [first, last] = nics_of(gpu);
     const auto [other_first, other_last] = nics_of(other_gpu);
-    for (int nic = first; nic < last; ++nic)
-        for (int other = other_first; other < other_last; ++other)
+    for (int nic = first; nic < last && fewest > least; ++nic)
+        for (int other = other_first; other < other_last && fewest > least; ++other)
             fewest =
                 std::min(fewest, layers_between(leaf_of(node, nic), leaf_of(other_node, other)));
     return fewest;
@@ -185,9 +186,10 @@ void ClusterRoutes::network_route(Walk& walk, int from_node, int from_gpu, int t
     std::vector<int> to_nics;
     for (int nic = first; nic < last; ++nic)
         for (int other = to_first; other < to_last; ++other)
-            if (layers_between(leaf_of(from_node, nic), leaf_of(to_node, other)) == layers &&
-                (from_nics.empty() || from_nics.back() != nic))
+            if (layers_between(leaf_of(from_node, nic), leaf_of(to_node, other)) == layers) {
                 from_nics.push_back(nic);
+                break;
+            }
     const int nic = walk.choose(from_nics);
     walk.take(LinkSection::nic, from_node, nic, Way::up);
     const int leaf = leaf_of(from_node, nic);

@@ -33,6 +33,12 @@ public:
     // than the switches.
     std::pair<int, int> nics_of(int gpu) const; // first, past the last
 
+    int nics_in_reach() const
+    {
+        const auto [first, last] = nics_of(0);
+        return last - first;
+    }
+
     int switch_of_gpu(int gpu) const { return gpu / gpus_per_switch_; }
     // -1: at the CPU.
     int switch_of_nic(int nic) const { return nics_at_host_ ? -1 : nic / nics_per_switch_; }

@@ -5,6 +5,8 @@
 #include "sim/topology/explicit_graph.h"
 #include "sim/topology/topology_model.h"
 
+#include <algorithm>
+
 namespace trainyard {
 
 class ExplicitModel final : public TopologyModel {
@@ -27,6 +29,10 @@ public:
     int gpus_in_node(NodeId node) const override
     {
         return static_cast<int>(devices_of(node).size());
+    }
+    int nics_in_reach(NodeId node) const override
+    {
+        return std::max(1, network(node).nics / std::max(1, gpus_in_node(node)));
     }
     int nodes_in_domain(DomainId id) const override;
     Bandwidth nvlink_among(std::span<const DeviceId> members) const override;

@@ -75,6 +75,8 @@ public:
     virtual NodeNetwork network(NodeId id) const = 0;
     virtual std::vector<DeviceId> devices_of(NodeId node) const = 0;
     virtual int gpus_in_node(NodeId node) const = 0; // used or not
+    // NICs among which the traffic of one of its devices is spread: all of them as near.
+    virtual int nics_in_reach(NodeId node) const = 0;
     virtual int nodes_in_domain(DomainId id) const = 0;
 
     // Rate per GPU and direction that members of one domain reach among themselves over NVLink

@@ -23,6 +23,7 @@ public:
         return whole_->devices_of(node);
     }
     int gpus_in_node(NodeId node) const override { return whole_->gpus_in_node(node); }
+    int nics_in_reach(NodeId node) const override { return whole_->nics_in_reach(node); }
     int nodes_in_domain(DomainId id) const override { return whole_->nodes_in_domain(id); }
     Bandwidth nvlink_among(std::span<const DeviceId> members) const override
     {

@@ -84,6 +84,9 @@ const FieldTable<KernelStyle>& fields_of<KernelStyle>()
                             "softmax as Megatron, the logits with their gradient beside or in "
                             "place of them"})
             .field("loss_in_place", &S::loss_in_place, {.help = "the same as loss in_place"})
+            .field("keeps_gathered_inputs", &S::keeps_gathered_inputs,
+                   {.help = "with sequence parallelism, inputs of products are kept gathered; else "
+                            "in shards that backward gathers again"})
             .field("tp_beside_weight_gradient", &S::tp_beside_weight_gradient,
                    {.help = "backward TP collectives run beside the weight gradient's GEMM"})
             .field("one_copy_per_node", &S::one_copy_per_node,

@@ -69,6 +69,10 @@ struct KernelStyle {
     bool loss_in_place = false; // the same as loss in_place, in files that do not know `loss`
     LossKernel loss_kernel() const { return loss_in_place ? LossKernel::in_place : loss; }
 
+    // With sequence parallelism the inputs of products cut by columns are kept as they were
+    // gathered (DTensor's autograd); else in shards, which backward gathers again (Megatron).
+    bool keeps_gathered_inputs = false;
+
     // Backward, TP collectives of an input's gradient run beside the weight gradient's GEMM.
     bool tp_beside_weight_gradient = false;
 

@@ -41,6 +41,7 @@ LayerShape::LayerShape(const Transformer& all, const LayerKind& layer, const Par
     sequence_parallel = p.sequence_parallel && tensor_parallel;
     tokens = p.micro_batch * divided_up(p.sequence_length, p.cp);
     split_tokens = sequence_parallel ? divided_up(tokens, p.tp) : tokens;
+    kept_tokens = p.kernels.keeps_gathered_inputs ? tokens : split_tokens;
     heads = divided_up(model.heads, p.tp);
     kv_heads = divided_up(model.kv_heads, p.tp);
     width = storage_bytes(p.precision);

@@ -19,6 +19,7 @@ struct LayerShape {
 
     std::int64_t tokens = 0;       // b s / c: met by the matrices
     std::int64_t split_tokens = 0; // of them with sequence parallelism between the matrices: / t
+    std::int64_t kept_tokens = 0;  // of them in a kept input of a product cut by columns
     std::int64_t hidden = 0;
     std::int64_t heads = 0;             // a / t
     std::int64_t kv_heads = 0;          // g / t, at least one: every rank keeps one

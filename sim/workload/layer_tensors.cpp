@@ -151,6 +151,28 @@ std::int64_t operand_bytes(const LayerShape& s)
     return s.narrow() ? s.cast_bytes(elements) : s.width * elements;
 }
 
+struct GatheredInput {
+    std::string_view name;
+    std::string_view norm;
+    std::string_view gather;
+    std::string_view product;
+    std::string_view again;
+    std::string_view weight_gradient;
+};
+
+// An input of a product cut by columns passes beside the part of it that is kept: gathered where
+// that is the rank's shard, and else the shard.
+void add_gathered_input(PassingTensors& add, const LayerShape& s, const GatheredInput& input)
+{
+    if (s.kept_tokens == s.tokens) {
+        add.forward("scattered_" + std::string(input.name), add.split(), input.norm, input.gather);
+        return;
+    }
+    const std::string gathered = "gathered_" + std::string(input.name);
+    add.forward(gathered, operand_bytes(s), input.gather, input.product);
+    add.gradient(gathered + "_again", operand_bytes(s), input.again, input.weight_gradient);
+}
+
 // With sequence parallelism the matrices meet gathered tokens.
 void add_gathers(PassingTensors& add, const LayerShape& s)
 {
@@ -160,10 +182,9 @@ void add_gathers(PassingTensors& add, const LayerShape& s)
                  "attention_output_input_gradient|attention_output_weight_gradient");
     if (s.model.latent)
         return;
-    const std::int64_t operand = operand_bytes(s);
-    add.forward("gathered_qkv_input", operand, "qkv_input_gather", "qkv");
-    add.gradient("gathered_qkv_input_again", operand, "qkv_input_gather_again",
-                 "qkv_weight_gradient|qkv_adapter_down_gradient");
+    add_gathered_input(add, s,
+                       {"qkv_input", "attention_norm", "qkv_input_gather", "qkv",
+                        "qkv_input_gather_again", "qkv_weight_gradient|qkv_adapter_down_gradient"});
 }
 
 // Gradients of the projections' results, and of their input.
@@ -232,8 +253,10 @@ void add_recurrent(PassingTensors& add, const LayerShape& s)
     const std::int64_t values =
         divided_up(s.model.recurrence->heads * s.model.recurrence->value_dim, s.partition.tp);
     if (split) {
-        add.forward("gathered_mixer_input", operand_bytes(s), "mixer_input_input_gather",
-                    "mixer_input");
+        add_gathered_input(add, s,
+                           {"mixer_input", "attention_norm", "mixer_input_input_gather",
+                            "mixer_input", "mixer_input_input_gather_again",
+                            "mixer_input_weight_gradient"});
         add.gradient("gathered_mixer_output_gradient", add.whole(), "mixer_output_gradient_gather",
                      "mixer_output_input_gradient|mixer_output_weight_gradient");
     }
@@ -260,12 +283,12 @@ void add_mlp(PassingTensors& add, LayerTensors& tensors, const LayerShape& s)
     const std::int64_t inner = s.width * s.tokens * s.columns(s.model.ffn);
     const bool split = s.sequence_parallel;
     if (split) {
-        const std::int64_t operand = operand_bytes(s);
-        add.forward("gathered_mlp_input", operand, "mlp_up_input_gather", "mlp_up");
+        add_gathered_input(add, s,
+                           {"mlp_input", "mlp_norm", "mlp_up_input_gather", "mlp_up",
+                            "mlp_up_input_gather_again",
+                            "mlp_up_weight_gradient|mlp_up_adapter_down_gradient"});
         add.gradient("gathered_mlp_output_gradient", add.whole(), "mlp_down_gradient_gather",
                      "mlp_down_input_gradient|mlp_down_weight_gradient");
-        add.gradient("gathered_mlp_input_again", operand, "mlp_up_input_gather_again",
-                     "mlp_up_weight_gradient|mlp_up_adapter_down_gradient");
     }
     add.forward("mlp_output", add.whole(), "mlp_down", split ? "mlp_down_reduce" : "mlp_residual");
     if (split)

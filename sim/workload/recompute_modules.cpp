@@ -87,7 +87,8 @@ bool applies(const LayerShape& s, RecomputeModule module)
     const bool experts = s.kind.role == LayerKind::Role::moe;
     switch (module) {
     case RecomputeModule::core_attn:
-        return s.partition.kernels.attention == AttentionKernel::unfused;
+        return s.has_mixer() && !s.model.is_recurrent() &&
+               s.partition.kernels.attention == AttentionKernel::unfused;
     case RecomputeModule::layernorm:
         return true;
     case RecomputeModule::mla_up_proj:

@@ -48,14 +48,15 @@ void add_unfused_core(SavedTensors& tensors, const LayerShape& s)
     }
 }
 
-// Latents before and after their norms, in the parts that sequence parallelism leaves to a rank.
+// Latents before and after their norms; before them in the parts that sequence parallelism leaves
+// to a rank.
 void add_latents(SavedTensors& tensors, const LayerShape& s)
 {
     const auto add = [&](std::int64_t columns, std::string_view before, std::string_view after) {
         if (columns == 0)
             return;
         tensors.push_back({before, s.split_tokens * columns, s.width});
-        add_input(tensors, s, {after, s.split_tokens, columns});
+        add_input(tensors, s, {after, s.kept_tokens, columns});
     };
     add(s.model.latent->q_lora_rank, "q_latent", "q_up_input");
     add(s.model.latent->kv_lora_rank, "kv_latent", "kv_up_input");
@@ -72,7 +73,9 @@ void add_attention_tensors(SavedTensors& tensors, const LayerShape& s)
     const std::int64_t result = s.tokens * s.heads * s.value_dim;
     const std::int64_t h = s.split_tokens * s.hidden;
     const AdaptedColumns adapted(s);
-    add_input(tensors, s, {"qkv_input", s.split_tokens, s.hidden, adapted.qkv.size()});
+    add_input(tensors, s,
+              {"qkv_input", s.model.latent ? s.split_tokens : s.kept_tokens, s.hidden,
+               adapted.qkv.size()});
     if (s.model.latent)
         add_latents(tensors, s);
     tensors.push_back({"q", q, s.width});
@@ -110,7 +113,7 @@ void add_attention_tensors(SavedTensors& tensors, const LayerShape& s)
 
 void add_recurrent_tensors(SavedTensors& tensors, const LayerShape& s)
 {
-    add_input(tensors, s, {"mixer_input", s.split_tokens, s.hidden});
+    add_input(tensors, s, {"mixer_input", s.kept_tokens, s.hidden});
     for (const SavedTensor& tensor : recurrent_saved(s))
         tensors.push_back(tensor);
     const std::int64_t values = s.model.recurrence->heads * s.model.recurrence->value_dim;
@@ -177,7 +180,12 @@ std::vector<SavedTensor> saved_tensors(const LayerShape& s)
         return tensors;
     if (s.model.norms_per_layer > 1 || !s.has_mixer()) {
         tensors.push_back({"mlp_norm_input", h, s.width, false, !s.has_mixer()});
-        add_input(tensors, s, {"mlp_input", s.split_tokens, s.hidden, AdaptedColumns(s).up.size()});
+        // Routers read the rank's own tokens.
+        const bool gathered =
+            s.kind.role != LayerKind::Role::moe || s.model.moe->shared_expert_ffn > 0;
+        add_input(tensors, s,
+                  {"mlp_input", gathered ? s.kept_tokens : s.split_tokens, s.hidden,
+                   AdaptedColumns(s).up.size()});
     }
     for (int extra = s.has_mixer() ? 2 : 3; extra < s.model.norms_per_layer; ++extra)
         tensors.push_back({"post_norm_input", h, s.width});

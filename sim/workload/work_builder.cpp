@@ -99,8 +99,8 @@ void WorkBuilder::gather_input(const Linear& linear)
 }
 
 // Backward of y = x A with A [k x n]: dx = dy A^T [m x n][n x k], dA = x^T dy [k x m][m x n]. Cut
-// by columns, dx is a partial sum and, with sequence parallelism, x (kept in shards) is gathered
-// again beside the first product; cut by rows, dy is gathered with sequence parallelism.
+// by columns, dx is a partial sum and, with sequence parallelism, x (where kept in shards) is
+// gathered again beside the first product; cut by rows, dy is gathered with sequence parallelism.
 WorkList WorkBuilder::gradients(const Linear& linear) const
 {
     const bool narrow = runs_narrow(shape_, linear.use);
@@ -123,7 +123,7 @@ WorkList WorkBuilder::gradients(const Linear& linear) const
         items.push_back(cast(joined(linear.name, "_gradient_cast"),
                              static_cast<double>(y.m * y.n * y.batch), CastSource::memory,
                              linear.use));
-    if (columns && shape_.sequence_parallel && needs_input) {
+    if (columns && shape_.kept_tokens < shape_.tokens && needs_input) {
         Communication again =
             tp_collective(CollectiveKind::all_gather, shape_, linear, "_input_gather_again");
         again.needed_after = 1; // hidden by the product that follows

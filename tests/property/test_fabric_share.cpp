@@ -19,13 +19,14 @@ struct Fabric {
     const char* kind;
     int nodes_per_unit;
     double ratio;
+    double nic = 400; // Gb/s
 };
 
 // Every leaf has one wide uplink to one spine: no two flows can collide by their hashes.
 Topology one_spine(int nodes, const Fabric& fabric, const char* node)
 {
     const int nics = std::string_view(fabric.kind) == "rail" ? 1 : 8; // of a node on a leaf
-    const double below = 400.0 * nics * fabric.nodes_per_unit;
+    const double below = fabric.nic * nics * fabric.nodes_per_unit;
     const std::string text = fmt::format(
         R"({{"format": "trainyard.topology/1", "generator": "cluster", "nodes": {}, "node": "{}",
              "fabric": {{"kind": "{}", "network": {{"preset": "ib_ndr", "switch_ports": 512}},
@@ -105,6 +106,44 @@ TEST_CASE("without contention costs and shared links agree on every kind of node
             CHECK(agreement > 0.99);
             CHECK(agreement < 1.01);
         }
+    }
+}
+
+TEST_CASE("on an oversubscribed fabric a device with several NICs takes what all of them are given")
+{
+    Strategy strategy;
+    strategy.dp = 128;
+    strategy.zero = 1;
+    strategy.overlap.dp = false;
+    const Job job = job_of(small_decoder(), strategy, training_of(128));
+    const Plan plan = make_plan(job);
+    SimTime last{};
+    for (const double oversubscription : {1.0, 2.0, 8.0}) {
+        const Topology thin = one_spine(16, {"rail", 2, oversubscription, 100}, "aws-p5");
+        const SimTime costs = step_time(plan, job, thin, Fidelity::alpha_beta);
+        CAPTURE(oversubscription);
+        CHECK(ratio(costs, step_time(plan, job, thin, Fidelity::bundle)) == Approx(1).margin(0.03));
+        CHECK(costs >= last);
+        last = costs;
+    }
+}
+
+TEST_CASE("devices share NICs evenly that are not as many for each")
+{
+    Strategy strategy;
+    strategy.dp = 12;
+    strategy.zero = 1;
+    strategy.overlap.dp = false;
+    const Job job = job_of(small_decoder(), strategy, training_of(12));
+    const Plan plan = make_plan(job);
+    for (const int nics : {1, 2, 3, 4, 6}) {
+        const Topology cluster = testing::topology_of(fmt::format(
+            R"({{"format": "trainyard.topology/1", "generator": "cluster", "nodes": 3,
+                 "node": {{"preset": "hgx-h100-4", "nics": {}}}, "fabric": {{"kind": "leaf-spine"}}}})",
+            nics));
+        CAPTURE(nics);
+        CHECK(ratio(step_time(plan, job, cluster, Fidelity::alpha_beta),
+                    step_time(plan, job, cluster, Fidelity::bundle)) == Approx(1).margin(0.02));
     }
 }
 

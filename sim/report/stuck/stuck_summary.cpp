@@ -111,13 +111,13 @@ private:
     SomeRanks some(const std::set<LaneId>& lanes) const
     {
         SomeRanks out;
-        for (const LaneId id : lanes) {
-            out.numbers.push_back(rank(id));
+        for (const LaneId id : lanes)
             out.count += multiplicity(id);
-        }
-        std::ranges::sort(out.numbers);
-        if (out.numbers.size() > most_numbers)
-            out.numbers.resize(most_numbers);
+        const std::vector<LaneId>& lane_of = stuck_.binding->lane_of;
+        for (std::size_t rank = 0; rank < lane_of.size() && out.numbers.size() < most_numbers;
+             ++rank)
+            if (lanes.contains(lane_of[rank]))
+                out.numbers.push_back(static_cast<int>(rank));
         return out;
     }
 

@@ -1,5 +1,6 @@
 #include "sim/strategy/bind/fabric_share.h"
 
+#include "sim/strategy/bind/link_shares.h"
 #include "sim/strategy/bind/rank_groups.h"
 #include "sim/strategy/bind/ring.h"
 #include "sim/topology/group_shape.h"
@@ -16,11 +17,10 @@ namespace {
 // Loads are counted in whole parts of this, so that equal sums are equal whatever their order.
 constexpr double whole = 1U << 20;
 
-std::vector<Trunk> trunks_between(RankId from, RankId to, std::size_t flow,
-                                  const Topology& topology)
+std::vector<Trunk> trunks_between(RankId from, RankId to, const Topology& topology)
 {
     std::vector<Trunk> trunks;
-    for (const LinkId link : topology.path(DeviceId{from.value}, DeviceId{to.value}, flow))
+    for (const LinkId link : topology.path(DeviceId{from.value}, DeviceId{to.value}, 0))
         if (const std::optional<Trunk> trunk = topology.model().trunk(link))
             trunks.push_back(*trunk);
     return trunks;
@@ -32,14 +32,17 @@ public:
     TrunkLoads(std::span<const std::vector<RankId>> groups, const Topology& topology)
         : layers_(topology.model().fabric_layers()), climbed_(groups.size())
     {
-        for (std::size_t g = 0; g < groups.size(); ++g)
+        for (std::size_t g = 0; g < groups.size(); ++g) {
+            LinkShares ring(topology, g);
             for (const RingHop& hop : ring_hops(groups[g], topology))
                 if (hop.across)
-                    for (const Trunk& trunk : trunks_between(hop.from, hop.to, g, topology)) {
-                        load_[trunk.number] +=
-                            static_cast<std::uint64_t>(std::lround(hop.share * whole));
-                        climbed_[g].push_back(trunk);
-                    }
+                    ring.add(hop.from, hop.to, hop.share);
+            for (const auto& [link, share] : ring.by_link())
+                if (const std::optional<Trunk> trunk = topology.model().trunk(link)) {
+                    load_[trunk->number] += static_cast<std::uint64_t>(std::lround(share * whole));
+                    climbed_[g].push_back(*trunk);
+                }
+        }
     }
 
     // What a domain's rings together get of the scarcest trunk; 0: they climb none.
@@ -66,7 +69,7 @@ public:
 private:
     std::vector<FabricLayer> layers_;
     std::unordered_map<std::uint32_t, std::uint64_t> load_; // parts of what leaves a domain
-    std::vector<std::vector<Trunk>> climbed_;               // by group, some more than once
+    std::vector<std::vector<Trunk>> climbed_;               // by group
 };
 
 } // namespace
@@ -92,8 +95,7 @@ std::vector<FabricPart> fabric_parts(std::span<const std::vector<RankId>> groups
 
 double oversubscription_between(RankId from, RankId to, const Topology& topology)
 {
-    return TrunkLoads::worst(trunks_between(from, to, 0, topology),
-                             topology.model().fabric_layers());
+    return TrunkLoads::worst(trunks_between(from, to, topology), topology.model().fabric_layers());
 }
 
 } // namespace trainyard

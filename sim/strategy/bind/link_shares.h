@@ -24,11 +24,11 @@ public:
     const std::map<LinkId, double>& by_link() const { return shares_; }
 
 private:
-    void add_by_channels(DeviceId from, DeviceId to, double share);
+    void add_by_channels(DeviceId from, DeviceId to, double share, int channels);
 
     const Topology& topology_;
     std::uint64_t flow_;
-    bool many_nics_;
+    int nics_;
     std::map<LinkId, double> shares_;
 };
 

@@ -30,13 +30,24 @@ void choose_precision(FirstTraining& out, const Device& device)
 void choose_sequence(FirstTraining& out, const StartRequest& request, const Transformer& model)
 {
     Training& training = out.scenario.training;
-    const bool limited = model.position == PositionKind::learned && model.max_positions > 0;
-    training.sequence_length = request.sequence_length.value_or(
-        limited ? std::min(usual_sequence, model.max_positions) : usual_sequence);
-    if (!request.sequence_length)
-        out.reasons.push_back(fmt::format("training.sequence_length {}: {}",
-                                          training.sequence_length,
-                                          limited ? "what the learned positions reach" : "usual"));
+    if (request.sequence_length) {
+        training.sequence_length = *request.sequence_length;
+        return;
+    }
+    training.sequence_length = usual_sequence;
+    const char* reason = "usual";
+    const auto at_most = [&](std::int64_t tokens, const char* why) {
+        if (tokens <= 0 || tokens >= training.sequence_length)
+            return;
+        training.sequence_length = tokens;
+        reason = why;
+    };
+    if (model.cross_attention && !model.encoders.empty())
+        at_most(model.encoders.front().tokens, "as long as what its encoder reads");
+    if (model.position == PositionKind::learned)
+        at_most(model.max_positions, "what the learned positions reach");
+    out.reasons.push_back(
+        fmt::format("training.sequence_length {}: {}", training.sequence_length, reason));
 }
 
 std::int64_t usual_batch(const Parts& parts, std::int64_t sequence_length)

@@ -30,16 +30,19 @@ double simulated_ops(const Outcome& outcome)
     return ops * steps_of(outcome.scenario);
 }
 
-// Candidates that are quick to simulate beside the job itself: by the operations that the job has,
-// since neither a clock nor the way it is run may change the advice. Shared links make an operation
-// dearer.
+// Candidates that are quick to simulate beside the job itself, and a few of a longer job: by the
+// operations that the job has, since neither a clock nor the way it is run may change the advice.
+// Shared links make an operation dearer.
 int usual_tries(const Outcome& outcome)
 {
     constexpr double quick_operations = 1.2e6;
+    constexpr double most_operations = 1e7;
+    constexpr double few = 4;
     constexpr double dearer_with_links = 20;
     const bool links = shares_links(outcome.engine.network.fidelity);
     const double each = std::max(1.0, simulated_ops(outcome)) * (links ? dearer_with_links : 1);
-    return static_cast<int>(std::clamp(std::floor(quick_operations / each), 0.0, 8.0));
+    const double quick = std::min(std::floor(quick_operations / each), 8.0);
+    return static_cast<int>(std::max(quick, std::min(std::floor(most_operations / each), few)));
 }
 
 struct Trial {

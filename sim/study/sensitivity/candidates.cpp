@@ -1,6 +1,10 @@
 #include "sim/study/sensitivity/candidates.h"
 
+#include "sim/study/loader_need.h"
+#include "sim/study/uneven_stages.h"
+
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -117,19 +121,42 @@ private:
             add(promise, "training.micro_batch", std::to_string(size));
     }
 
+    int layers_of_stage() const
+    {
+        const auto* const model = std::get_if<Transformer>(&job_.model.architecture);
+        return model == nullptr ? 0 : model->layers / job_.strategy.pp;
+    }
+
+    // Layers that were laid over the stages by hand are laid over the new ones.
+    void add_virtual_stages(double promise, int vpp)
+    {
+        std::vector<Override> set{{"strategy.vpp", std::to_string(vpp)}};
+        if (!stated_.stage_layers.empty()) {
+            const auto* const model = std::get_if<Transformer>(&job_.model.architecture);
+            const int stages = job_.strategy.pp * vpp;
+            if (model == nullptr || stages > model->layers)
+                return;
+            set.push_back(
+                {"strategy.stage_layers",
+                 fmt::format("[{}]", fmt::join(balanced_stages(*model, stages,
+                                                               job_.training.sequence_length),
+                                               ","))});
+        }
+        add(promise, std::move(set));
+    }
+
     void for_bubble()
     {
         const double bubble = lost(TimeKind::bubble);
         if (job_.strategy.pp == 1)
             return;
         const Strategy& strategy = job_.strategy;
-        const bool even = stated_.stage_layers.empty() && stated_.pipeline.layout.empty();
         const bool interleaves =
             strategy.schedule == "1f1b" || strategy.schedule == "interleaved-1f1b";
-        if (even && interleaves)
-            for (const int factor : {2, 3, 5})
-                add(bubble * (1 - 1.0 / factor), "strategy.vpp",
-                    std::to_string(strategy.vpp * factor));
+        if (stated_.pipeline.layout.empty() && interleaves)
+            for (const int factor : {2, 3, 5, layers_of_stage() / strategy.vpp})
+                if (factor > 1)
+                    add_virtual_stages(bubble * (1 - 1.0 / factor), strategy.vpp * factor);
         if (strategy.vpp == 1 && interleaves)
             add(bubble * half, "strategy.schedule", "zb-h1");
         add_micro_batch(bubble * half, job_.training.micro_batch / 2);
@@ -214,16 +241,27 @@ private:
         const double host = lost(TimeKind::host);
         if (!job_.cuda_graphs && !device().is_cpu())
             add(host * most, "software.cuda_graphs", word(true));
+        if (job_.strategy.offload.optimizer != OffloadTarget::none)
+            add(host * most, "strategy.offload.optimizer",
+                std::string(to_name(OffloadTarget::none)));
         add_micro_batch(host * half, job_.training.micro_batch * 2);
     }
 
     void for_input()
     {
+        const double data = lost(TimeKind::data);
+        const OffloadOptions& offload = job_.strategy.offload;
+        if (offload.parameters != OffloadTarget::none)
+            add(data * most, "strategy.offload.parameters",
+                std::string(to_name(OffloadTarget::none)));
+        if (offload.activation_layers > 0)
+            add(data * most, "strategy.offload.activation_layers", "0");
         if (!job_.data)
             return;
-        const double data = lost(TimeKind::data);
         const DataLoading& loading = job_.data->loading;
-        add(data * most, "data.workers", std::to_string(std::max(1, loading.workers * 2)));
+        if (const int useful = useful_workers(outcome_); useful > loading.workers)
+            add(data * most, "data.workers", std::to_string(useful));
+        add(data * half, "data.workers", std::to_string(std::max(1, loading.workers * 2)));
         if (loading.copy != HostCopy::ahead)
             add(data * half, {{"data.copy", "ahead"}, {"data.pinned", word(true)}});
         if (loading.epoch == Epoch::first || loading.order == ReadOrder::shuffled)
@@ -240,9 +278,7 @@ private:
         if (training.recompute != Recompute::full)
             return;
         add(redone * most, "training.recompute", "selective");
-        const auto* const transformer = std::get_if<Transformer>(&job_.model.architecture);
-        const std::int64_t of_stage = transformer ? transformer->layers / job_.strategy.pp : 0;
-        const std::int64_t layers = training.recompute_layers.value_or(of_stage);
+        const std::int64_t layers = training.recompute_layers.value_or(layers_of_stage());
         if (layers > 1)
             add(redone * half, "training.recompute_layers", std::to_string(layers / 2));
     }

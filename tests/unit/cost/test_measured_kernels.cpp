@@ -205,6 +205,34 @@ TEST_CASE("attention in whole blocks takes its triangle, a window its band")
     CHECK_THAT(attention.time(shape, 1, 64) / whole, WithinRel(0.5, 1e-3));
 }
 
+TEST_CASE("a head of more keys than were timed is corrected as the heads that have its operations")
+{
+    MeasuredAttention attention;
+    attention.rate = FlopRate(100e12);
+    attention.memory = Bandwidth(1e18);
+    attention.block = 64;
+    AttentionShape shape;
+    shape.batch = 1;
+    shape.kv_heads = 1;
+    shape.head_dim = shape.value_dim = 128;
+    const auto corrected = [&](std::int64_t heads, std::int64_t queries, std::int64_t keys) {
+        shape.heads = shape.kv_heads = heads;
+        shape.query_length = queries;
+        shape.key_length = keys;
+        attention.correction = no_correction(2);
+        const Seconds plain = attention.time(shape, 1, 64);
+        attention.correction = {{{512, 4096}, {1, 64}}, {0, 0, 0, 600}};
+        return std::log(attention.time(shape, 1, 64) / plain);
+    };
+    CHECK(corrected(1, 4096, 4096) == Approx(0.0).margin(1e-9));
+    CHECK(corrected(8, 4096, 4096) == Approx(0.3)); // half of the way from 1 to 64
+    CHECK(corrected(2, 8192, 8192) == Approx(0.3)); // 2^2 times the operations
+    CHECK(corrected(2, 4096, 16384) == Approx(0.3));
+    CHECK(corrected(1, 65536, 65536) == Approx(0.6)); // flat beyond the last
+    shape.window = 512;
+    CHECK(corrected(4, 8192, 8192) == Approx(0.3)); // twice the operations
+}
+
 TEST_CASE("packed blocks hold the queries of all heads of a key head")
 {
     MeasuredAttention attention;

@@ -64,6 +64,37 @@ TEST_CASE("advice goes for what the breakdown says is lost")
     CHECK(candidates_for(loader.outcome).front().set.front().field.starts_with("data."));
 }
 
+TEST_CASE("advice names the number of workers that makes most, and what gives up an offload")
+{
+    Advised loader("resnet50-naive-loader.json");
+    const AdviceReport workers = advise(loader.outcome, loader.file, loader.session);
+    REQUIRE_FALSE(workers.best.empty());
+    REQUIRE(workers.best.front().set.front().field == "data.workers");
+    const int named = std::stoi(workers.best.front().set.front().value);
+    for (const int others : {named / 2, named * 2}) {
+        const Advised changed("resnet50-naive-loader.json",
+                              {{"data.workers", std::to_string(others)}});
+        CHECK(to_seconds(changed.outcome.result->step_time) >= workers.best.front().step_time);
+    }
+    Advised offloaded("llama2-7b-offload-a100-4.json");
+    const AdviceReport back = advise(offloaded.outcome, offloaded.file, offloaded.session);
+    REQUIRE_FALSE(back.best.empty());
+    CHECK(back.best.front().set == std::vector<Override>{{"strategy.offload.optimizer", "none"}});
+}
+
+TEST_CASE("layers that were laid over the stages by hand are laid over virtual ones")
+{
+    const std::string scenario = "llama3-405b-gb200-nvl72.json"; // 18 stages of 7 layers, by hand
+    const Advised job(scenario);
+    for (const Candidate& candidate : candidates_for(job.outcome))
+        if (candidate.set.front() == Override{"strategy.vpp", "7"}) {
+            const Advised changed(scenario, candidate.set);
+            CHECK(changed.outcome.result->step_time < job.outcome.result->step_time);
+            return;
+        }
+    FAIL("no virtual stages of one layer are proposed");
+}
+
 TEST_CASE("a change of the arithmetic says so")
 {
     const Advised job("llama3-70b-h100-64.json");

@@ -110,6 +110,22 @@ Problems native_problems(const std::string& transformer)
 
 } // namespace
 
+TEST_CASE("layers without attention recompute no attention")
+{
+    const Model model{"m", every_mixer()};
+    Partition unfused = parted(1, 1);
+    unfused.kernels.attention = AttentionKernel::unfused;
+    unfused.recompute_modules = {RecomputeModule::core_attn};
+    int with_scores = 0;
+    for (const LayerKind& kind : inner_layers(every_mixer())) {
+        const LayerWork work = layer_work(model, kind, unfused);
+        CAPTURE(kind.form);
+        CHECK(work.selective_recompute.empty() == (work.saved.selective == work.saved.none));
+        with_scores += work.selective_recompute.empty() ? 0 : 1;
+    }
+    CHECK(with_scores == 3); // window, wide, earlier
+}
+
 TEST_CASE("tensor and context parallelism conserve the operations of a layer of any kind")
 {
     Transformer mixture = test::mixtral();

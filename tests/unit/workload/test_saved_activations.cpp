@@ -32,6 +32,22 @@ TEST_CASE("a GPT layer with tensor and sequence parallelism keeps s b h (34 + 5 
     CHECK(value(m.saved().full) == m.sbh * 2 / 8);
 }
 
+TEST_CASE("inputs of products kept as they were gathered are 4 s b h bytes, and not gathered again")
+{
+    Megatron22B m;
+    m.p.sequence_parallel = true;
+    m.p.kernels.keeps_gathered_inputs = true;
+    CHECK(value(m.saved().none) == (m.sbh * 30 + m.square) / 8 + 4 * m.sbh);
+    CHECK(value(m.saved().full) == m.sbh * 2 / 8);
+    std::vector<std::string> gathered;
+    for (const WorkItem& item : work(m.model, dense_layer, m.p).backward)
+        if (const auto* gather = std::get_if<Communication>(&item))
+            if (gather->kind == CollectiveKind::all_gather)
+                gathered.push_back(gather->name);
+    CHECK(gathered ==
+          std::vector<std::string>{"mlp_down_gradient_gather", "attention_output_gradient_gather"});
+}
+
 TEST_CASE("without sequence parallelism a GPT layer keeps s b h (10 + 24/t + 5 a s/(h t)) bytes")
 {
     Megatron22B m;

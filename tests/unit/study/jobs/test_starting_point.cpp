@@ -204,6 +204,11 @@ TEST_CASE("a batch that few sizes divide starts with one of those")
     CHECK(100 % *point.scenario.strategy.dp == 0);
 }
 
+TEST_CASE("an encoder-decoder starts with sequences as long as its encoder's")
+{
+    CHECK(started({"t5-11b", "h100", 2, 8}).scenario.training.sequence_length == 512);
+}
+
 TEST_CASE("a sequence longer than learned positions reach is the reason, not memory")
 {
     says(refused({"bert-large", "h100", 8, 8, {}, 1024}, false), "512");
