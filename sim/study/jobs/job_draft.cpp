@@ -60,6 +60,11 @@ void JobDraft::ignore(const Origin& origin, std::string_view why)
     add_note(notes.ignored, fmt::format("{}{}{}", at_line(origin), why.empty() ? "" : ": ", why));
 }
 
+bool JobDraft::looks_like_a_slip(std::string_view name, const SoughtNames& sought)
+{
+    return !near_option(name, sought.missed).empty() || !near_slip(name, sought.found).empty();
+}
+
 void JobDraft::ignore_unknown(const Origin& origin, std::string_view name,
                               const SoughtNames& sought, std::string_view why)
 {

@@ -7,6 +7,8 @@
 #include "sim/study/jobs/job_context.h"
 #include "sim/study/jobs/job_export.h"
 
+#include <string_view>
+
 namespace trainyard {
 
 // Fills in model (unless the scenario names one), training, strategy and software. `program` is
@@ -30,10 +32,15 @@ struct MegatronReader {
     std::vector<int> stage_layers{}; // that the pattern of its layers fixes
 };
 void read_megatron_model(MegatronReader& reader);
+void read_megatron_vocabulary(MegatronReader& reader, Transformer& model);
 void read_megatron_training(MegatronReader& reader);
 void read_megatron_strategy(MegatronReader& reader);
 
 // Why an argument has no bearing on a step; nothing for one that is not known.
 std::optional<std::string_view> megatron_aside(std::string_view name);
+
+// Whether the name of an argument that is not known tells of a part of a step or of its memory:
+// "--triangle-attn" may make another job, "--frobnicate" is not likely to.
+bool names_a_part_of_a_step(std::string_view name);
 
 } // namespace trainyard
