@@ -158,6 +158,19 @@ Problems told(Problems problems, const JobContext& context)
     return problems;
 }
 
+// A launch where a configuration was asked for.
+void point_at_launch(JobKind asked, const std::string& text, JobDraft& draft)
+{
+    const std::optional<JobKind> kind = recognise_job(text);
+    const bool of_a_file = asked == JobKind::deepspeed || asked == JobKind::torchtitan;
+    const bool launches = kind == JobKind::torchrun || kind == JobKind::megatron;
+    if (of_a_file && launches && has_errors(draft.problems))
+        draft.problems.insert(
+            draft.problems.begin(),
+            {draft.file(), 0, "", "looks like a script that starts a job, not like its settings",
+             "trainyard import torchrun FILE reads the launch and what it names", Severity::error});
+}
+
 Checked<ImportedJob> finished(JobContext& context, StageMemos& memos)
 {
     JobDraft& draft = context.draft;
@@ -207,6 +220,7 @@ Checked<ImportedJob> import_job(JobKind kind, const std::string& text, const std
         read_torchrun_job(text, context);
         break;
     }
+    point_at_launch(kind, text, draft);
     return finished(context, memos);
 }
 

@@ -139,6 +139,14 @@ void take_lone_process(const Launch& launch, const ShellScript& script, JobDraft
 
 } // namespace
 
+bool starts_nothing(const std::string& text)
+{
+    if (text.size() > longest_script || is_tree(text) || read_manifest(text))
+        return false;
+    const Checked<ShellScript> script = read_shell(traced(code_of(text)), "", {});
+    return script && script->skipped.empty() && script->too_deep == 0 && !find_launch(*script);
+}
+
 std::optional<Launch> read_launch(const std::string& given, JobContext& context)
 {
     const std::optional<ManifestJob> manifest = read_manifest(given);

@@ -242,9 +242,11 @@ void put_size(Launch& launch, LauncherMeaning meaning, const std::string& name,
         return;
     if (const std::optional<int> size = size_in(value.text))
         *place = LaunchSize{*size, value.line()};
-    else
+    else {
+        launch.gpus_unknown = launch.gpus_unknown || meaning == gpus_per_node;
         launch.unknown.push_back(
             fmt::format("line {}: {} {} is no number known here", value.line(), name, value.text));
+    }
 }
 
 std::optional<Launch> launch_of(const std::vector<TracedText>& words)
