@@ -40,7 +40,7 @@ std::optional<JobKind> recognise_job(std::string_view text)
     for (const std::string_view name :
          {"--hidden-size", "--tensor-model-parallel-size", "--tensor_model_parallel_size",
           "--hidden_size", "model.tensor_model_parallel_size=", "MODEL_ARGS:", "pretrain_gpt.py",
-          "megatron sft", "megatron pt"})
+          "megatron sft", "megatron pt", "megatron rlhf"})
         if (has(name))
             return JobKind::megatron;
     for (const std::string_view launcher :

@@ -235,7 +235,8 @@ void read_megatron_job(const std::string& text, JobContext& context)
     if (const auto named = launch->environment.find("EXP");
         named != launch->environment.end() && !arguments.contains("--model"))
         arguments.add({"--model", {named->second.text}, named->second.line()});
-    const bool of_trainer = dialect_of_program(launch->program) != nullptr ||
+    const RecipeDialect* const own = dialect_of_program(launch->program);
+    const bool of_trainer = (own != nullptr && own->words == RecipeWords::trainer) ||
                             arguments.contains("--model-name-or-path") ||
                             arguments.contains("--per-device-train-batch-size");
     if (megatron_names(arguments) == 0 && of_trainer)
@@ -244,7 +245,7 @@ void read_megatron_job(const std::string& text, JobContext& context)
         draft.refuse({launch->line, ""}, "none of Megatron-LM's arguments is in it",
                      with_left_out("e.g. --num-layers, --tensor-model-parallel-size", draft));
     else
-        read_megatron(arguments, launch->program, context);
+        read_megatron_program(*launch, arguments, context);
 }
 
 void read_torchrun_job(const std::string& text, JobContext& context)

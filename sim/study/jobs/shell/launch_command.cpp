@@ -25,9 +25,10 @@ bool is_python(const std::string& word)
 // Programs that are launchers of their own: their first word says what they do.
 bool trains_by_itself(const std::string& word, const std::string& next)
 {
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 11> commands{{
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 12> commands{{
         {"megatron", "sft"},
         {"megatron", "pt"},
+        {"megatron", "rlhf"},
         {"swift", "sft"},
         {"swift", "pt"},
         {"swift", "rlhf"},

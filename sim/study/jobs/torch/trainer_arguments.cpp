@@ -224,7 +224,7 @@ private:
         std::optional<AttentionKernel>& kernel = draft_.scenario.software.attention;
         constexpr std::string_view place = "software.attention";
         for (const std::string_view name :
-             {"--attn-implementation", "--attention-implementation", "--flash-attn"})
+             {"--attn-implementation", "--attn-impl", "--attention-implementation", "--flash-attn"})
         {
             const std::string said = values_.text(name);
             if (said.find("flash") != std::string::npos || said.starts_with("fa")) {

@@ -23,6 +23,74 @@ JobVerdict verdict_of(const std::string& text)
 
 } // namespace
 
+TEST_CASE("ms-swift on Megatron-Core has defaults of its own")
+{
+    const ImportedJob job = as_recognised("NPROC_PER_NODE=2 megatron sft --load "
+                                          "Qwen2.5-7B-Instruct-mcore --model_name robot "
+                                          "--tensor_model_parallel_size 2 --micro_batch_size 4 "
+                                          "--max_length 2048\n");
+    CHECK(job.scenario.scenario.model.path == "qwen2.5-7b");
+    CHECK(job.job.world() == 2);
+    CHECK(job.job.strategy.zero == 1);
+    CHECK(job.job.training.global_batch == 16);
+    CHECK(job.job.training.recompute == Recompute::selective);
+    CHECK(job.scenario.scenario.software.attention == AttentionKernel::flash2);
+    CHECK(job.scenario.scenario.software.fused_loss == true);
+    CHECK(says(job.notes.assumed, "--global-batch-size 16: ms-swift on Megatron-Core's default"));
+    const ImportedJob experts =
+        as_recognised("NPROC_PER_NODE=8 megatron sft --model Qwen/Qwen3-30B-A3B "
+                      "--tensor_model_parallel_size 2 --expert_model_parallel_size 4 "
+                      "--micro_batch_size 1 --max_length 2048 --moe_shared_expert_overlap true "
+                      "--torch_dtype bfloat16 --use_distributed_optimizer false\n");
+    CHECK(experts.job.strategy.experts.dispatcher == Dispatcher::all_to_all);
+    CHECK(experts.job.strategy.etp == 1);
+    CHECK(experts.job.strategy.zero == 0);
+    CHECK(!experts.job.strategy.experts.overlap_shared);
+    CHECK(says(experts.notes.ignored, "of no effect without a shared expert"));
+    const ImportedJob pairs =
+        as_recognised("NPROC_PER_NODE=2 megatron rlhf --model Qwen/Qwen2.5-7B-Instruct "
+                      "--tensor_model_parallel_size 2 --micro_batch_size 1 --max_length 512\n");
+    CHECK(says(pairs.notes.flagged, "--rlhf-type dpo"));
+}
+
+TEST_CASE("ms-swift says attn_impl for attention, and is transformers' where it says nothing")
+{
+    const auto attention = [](const std::string& more) {
+        return as_recognised("NPROC_PER_NODE=4 swift sft --model Qwen/Qwen3-1.7B --max_length 512 "
+                             "--tuner_type full " +
+                             more)
+            .scenario.scenario.software.attention;
+    };
+    CHECK(attention("--attn_impl flash_attn") == AttentionKernel::flash2);
+    CHECK(attention("") == AttentionKernel::sdpa);
+}
+
+TEST_CASE("recipes of LLaMA-Factory's version 1 recompute unless they say otherwise")
+{
+    const std::string recipe = "model: Qwen/Qwen3-4B\nmodel_class: llm\noutput_dir: out\n"
+                               "micro_batch_size: 1\ncutoff_len: 1024\nlearning_rate: 1.0e-4\n";
+    CHECK(as_recognised(recipe).job.training.recompute == Recompute::full);
+    CHECK(
+        as_recognised(recipe + "enable_activation_checkpointing: false\n").job.training.recompute ==
+        Recompute::none);
+}
+
+TEST_CASE("slime trains with what it sets for Megatron-LM, on the GPUs of its actors")
+{
+    const ImportedJob job = as_recognised(
+        "ray job submit --address=x -- python3 train.py --actor-num-nodes 2 "
+        "--actor-num-gpus-per-node 4 --num-rollout 300 --rollout-batch-size 16 --num-layers 8 "
+        "--hidden-size 1024 --num-attention-heads 16 --use-rotary-position-embeddings "
+        "--advantage-estimator grpo --global-batch-size 64\n");
+    CHECK(job.job.world() == 8);
+    CHECK(job.scenario.scenario.topology.given());
+    CHECK(job.job.training.precision == Precision::bf16);
+    CHECK(job.job.training.sequence_length == 4096);
+    CHECK(job.job.strategy.zero == 1);
+    CHECK(says(job.notes.flagged, "--advantage-estimator grpo"));
+    CHECK(says(job.notes.flagged, "--num-rollout 300"));
+}
+
 TEST_CASE("a shell's text in single quotes is a script that knows the variables")
 {
     const ImportedJob job = as_recognised(
