@@ -75,8 +75,9 @@ public:
     void ignore_unknown(const Origin& origin, std::string_view name, const SoughtNames& sought,
                         std::string_view why = "not known here");
 
-    // Whether that would be a warning.
-    static bool looks_like_a_slip(std::string_view name, const SoughtNames& sought);
+    // The same of an argument: flagged where it names a part of a step and is no slip.
+    void tell_unknown(const Origin& origin, std::string_view name, const SoughtNames& sought,
+                      std::string_view why = "not known here");
 
     void flag(std::string sentence) { add_note(notes.flagged, std::move(sentence)); }
     void flag(const Origin& origin, std::string_view sentence);

@@ -115,6 +115,9 @@ void take_variable_size(const std::string& name, const Launch& launch, JobDraft&
     if (!own || found == launch.environment.end() || size)
         return;
     const std::string& text = found->second.text;
+    if (has_unknown(text))
+        return draft.flag({found->second.line(), fmt::format("{}={}", name, text)},
+                          "is no number known here");
     int count = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
     if (error == std::errc() && end == text.data() + text.size() && count >= 1 &&
@@ -239,9 +242,11 @@ void read_megatron_job(const std::string& text, JobContext& context)
     const bool of_trainer = (own != nullptr && own->words == RecipeWords::trainer) ||
                             arguments.contains("--model-name-or-path") ||
                             arguments.contains("--per-device-train-batch-size");
-    if (megatron_names(arguments) == 0 && of_trainer)
+    const bool of_core = own != nullptr && own->words == RecipeWords::megatron;
+    const bool named = megatron_names(arguments) > 0 || of_core;
+    if (!named && of_trainer)
         read_program(*launch, context); // a page that names both
-    else if (megatron_names(arguments) == 0)
+    else if (!named)
         draft.refuse({launch->line, ""}, "none of Megatron-LM's arguments is in it",
                      with_left_out("e.g. --num-layers, --tensor-model-parallel-size", draft));
     else

@@ -226,15 +226,11 @@ void list_unseen(MegatronReader& reader)
             reader.draft.ignore(origin, "of the model, which is not read");
         else if (const auto aside = megatron_aside(argument.name))
             reader.draft.ignore(origin, *aside);
-        else if (names_a_part_of_a_step(argument.name) &&
-                 !reader.draft.looks_like_a_slip(argument.name, sought))
-            reader.draft.flag(origin, "not known here; its name tells of a part of a step, which "
-                                      "is modelled as without it");
         else
-            reader.draft.ignore_unknown(
-                origin, argument.name, sought,
-                of_model ? "not known here, or of the model, which is given beside"
-                         : "not known here");
+            reader.draft.tell_unknown(origin, argument.name, sought,
+                                      of_model
+                                          ? "not known here, or of the model, which is given beside"
+                                          : "not known here");
     }
 }
 

@@ -39,8 +39,4 @@ void read_megatron_strategy(MegatronReader& reader);
 // Why an argument has no bearing on a step; nothing for one that is not known.
 std::optional<std::string_view> megatron_aside(std::string_view name);
 
-// Whether the name of an argument that is not known tells of a part of a step or of its memory:
-// "--triangle-attn" may make another job, "--frobnicate" is not likely to.
-bool names_a_part_of_a_step(std::string_view name);
-
 } // namespace trainyard

@@ -1,10 +1,9 @@
 // Arguments of Megatron-LM and its forks that no field of a scenario stands for: those that change
-// neither the time of a step nor its memory, and how the others are told from what is not known.
+// neither the time of a step nor its memory.
 
 #include "sim/study/jobs/job_draft.h"
 #include "sim/study/jobs/megatron/megatron.h"
 
-#include <algorithm>
 #include <array>
 
 namespace trainyard {
@@ -164,39 +163,11 @@ constexpr std::array arguments_aside{
     Aside{"--vllm-", of_rollouts},
 };
 
-// Parts of a step and of its memory, as names of arguments have them: "--triangle-attn",
-// "--checkpointed-activations", "--deepnorm".
-constexpr std::array<std::string_view, 42> parts_of_a_step{
-    "attention", "attn",  "activation", "checkpoint", "recompute", "parallel", "vocab",
-    "glu",       "norm",  "tie",        "expert",     "moe",       "head",     "layer",
-    "batch",     "seq",   "pipe",       "stage",      "mamba",     "deltanet", "linear",
-    "hidden",    "ffn",   "mlp",        "mtp",        "window",    "offload",  "shard",
-    "zero",      "fsdp",  "overlap",    "precision",  "fp8",       "fp16",     "fp32",
-    "bf16",      "dtype", "dropout",    "position",   "latent",    "lora",     "memory"};
-
-bool is_of_a_step(std::string_view word)
-{
-    return std::ranges::any_of(parts_of_a_step, [&](std::string_view part) {
-        return word.starts_with(part) || word.ends_with(part);
-    });
-}
-
 } // namespace
 
 std::optional<std::string_view> megatron_aside(std::string_view name)
 {
     return why_aside(arguments_aside, name);
-}
-
-bool names_a_part_of_a_step(std::string_view name)
-{
-    while (!name.empty()) {
-        const std::size_t end = std::min(name.find_first_of("-."), name.size());
-        if (is_of_a_step(name.substr(0, end)))
-            return true;
-        name = name.substr(std::min(end + 1, name.size()));
-    }
-    return false;
 }
 
 } // namespace trainyard

@@ -114,6 +114,7 @@ constexpr std::array trainer_keys{
     RecipeKey{"lora_target_linear", "true", "--lora-target-modules", "all-linear"},
     RecipeKey{"fsdp_version", "", "--fsdp", "full_shard"},
     RecipeKey{"fsdp_config.reshard_after_forward", "false", "--no-reshard-after-forward", on},
+    RecipeKey{"fsdp_reshard_after_forward", "false", "--no-reshard-after-forward", on},
     RecipeKey{"fsdp_config.offload_params", "true", "--fsdp-offload", on},
     RecipeKey{"fsdp_offload_params", "true", "--fsdp-offload", on},
     RecipeKey{"activation_checkpointing", "true", "--gradient-checkpointing", on},

@@ -37,6 +37,12 @@ TEST_CASE("an unknown argument that names a part of a step is flagged, not one o
         CHECK(!says(job.notes.ignored, name));
     }
     CHECK(says(job.notes.ignored, "--frobnicate 3: not known here"));
+    const ImportedJob trainer = as_recognised(
+        "torchrun --nproc_per_node 8 train.py --model_name_or_path gpt2 --bf16 --lora_alpha 3 "
+        "--per_device_train_batch_size 1 --tiled_mlp true --mixed_precision bf16\n");
+    CHECK(says(trainer.notes.flagged, "--tiled-mlp true"));
+    CHECK(says(trainer.notes.ignored, "--lora-alpha 3: of the learning"));
+    CHECK(!says(trainer.notes.ignored, "--bf16"));
 }
 
 TEST_CASE("arguments that are known to change neither time nor memory stay ignored")

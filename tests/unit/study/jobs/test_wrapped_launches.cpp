@@ -47,6 +47,9 @@ TEST_CASE("ms-swift on Megatron-Core has defaults of its own")
     CHECK(experts.job.strategy.zero == 0);
     CHECK(!experts.job.strategy.experts.overlap_shared);
     CHECK(says(experts.notes.ignored, "of no effect without a shared expert"));
+    const ImportedJob open = as_recognised(
+        "NNODES=$GROUP NPROC_PER_NODE=8 megatron sft --model Qwen/Qwen3-4B --max_length 512\n");
+    CHECK(says(open.notes.flagged, "NNODES=${GROUP}: is no number known here"));
     const ImportedJob pairs =
         as_recognised("NPROC_PER_NODE=2 megatron rlhf --model Qwen/Qwen2.5-7B-Instruct "
                       "--tensor_model_parallel_size 2 --micro_batch_size 1 --max_length 512\n");
