@@ -21,6 +21,18 @@ std::vector<EnumName<JobKind>> enum_names<JobKind>()
             {JobKind::torchrun, "torchrun"}};
 }
 
+namespace {
+
+// By its first line: "#!/usr/bin/env bash".
+bool is_shell_script(std::string_view text)
+{
+    const std::string_view line = text.substr(0, text.find_first_of("\r\n"));
+    return line.starts_with("#!") &&
+           (line.ends_with("sh") || line.find("sh ") != std::string_view::npos);
+}
+
+} // namespace
+
 std::optional<JobKind> recognise_job(std::string_view text)
 {
     const auto has = [&](std::string_view word) { return text.find(word) != std::string::npos; };
@@ -31,7 +43,8 @@ std::optional<JobKind> recognise_job(std::string_view text)
     if (object && (has("\"zero_optimization\"") || has("\"train_batch_size\"") ||
                    has("\"train_micro_batch_size_per_gpu\"") || has("\"bf16\"") || has("\"fp16\"")))
         return JobKind::deepspeed;
-    if (object ? has("\"parallelism\"") : has("[parallelism]") || has("[training]"))
+    const bool script = is_shell_script(text); // which may write a file of settings
+    if (object ? has("\"parallelism\"") : !script && (has("[parallelism]") || has("[training]")))
         return JobKind::torchtitan;
     if (is_titan_python(text))
         return JobKind::torchtitan;

@@ -192,6 +192,7 @@ std::optional<Launch> read_launch(const std::string& given, JobContext& context)
         draft.refuse({}, "no line of it starts a training program", hint);
         return std::nullopt;
     }
+    context.written.insert(launch->files.begin(), launch->files.end());
     for (const std::string& ignored : launch->ignored)
         add_note(draft.notes.ignored, ignored + ": of the launcher");
     for (const std::string& unknown : launch->unknown)

@@ -26,8 +26,9 @@ bool is_script_of_a_shell(const std::vector<TracedText>& words, std::size_t at)
                        });
 }
 
-// srun bash -c "torchrun ...": the command inside the quotes.
-std::vector<ShellCommand> unwrapped(const ShellCommand& command, const ShellScript& script)
+// srun bash -c "torchrun ...": the script inside the quotes; one without a command where there is
+// none.
+ShellScript unwrapped(const ShellCommand& command, const ShellScript& script)
 {
     for (std::size_t at = 0; at < command.words.size(); ++at) {
         const TracedText& word = command.words[at];
@@ -38,11 +39,11 @@ std::vector<ShellCommand> unwrapped(const ShellCommand& command, const ShellScri
                             (plain || is_script_of_a_shell(command.words, at));
         if (!nested)
             continue;
-        const Checked<ShellScript> inside = read_inner_shell(word, script.variables);
+        Checked<ShellScript> inside = read_inner_shell(word, script.variables);
         if (inside && (plain || std::ranges::any_of(inside->commands, [](const ShellCommand& one) {
                            return launch_of(one.words).has_value();
                        })))
-            return inside->commands;
+            return std::move(*inside);
     }
     return {};
 }
@@ -163,9 +164,10 @@ void take_visible_devices(Launch& launch)
 std::optional<Launch> find_launch(const ShellScript& script)
 {
     std::optional<Launch> best;
-    std::vector<int> launches; // lines of all of them
-    int last_line = 0;         // of the command before, where that is a launch
-    Launch bare;               // lines that are arguments and nothing else
+    std::vector<int> launches;                // lines of all of them
+    int last_line = 0;                        // of the command before, where that is a launch
+    Launch bare;                              // lines that are arguments and nothing else
+    std::map<std::string, std::string> files; // that scripts inside it write
     const auto consider = [&](const ShellCommand& command, const ShellCommand& outer) {
         std::optional<Launch> launch = launch_of(command.words);
         const bool options = command.words.front().text.starts_with("--");
@@ -191,10 +193,11 @@ std::optional<Launch> find_launch(const ShellScript& script)
         best = std::move(launch);
     };
     for (const ShellCommand& command : script.commands) {
-        const std::vector<ShellCommand> inside = unwrapped(command, script);
-        for (const ShellCommand& nested : inside)
+        const ShellScript inside = unwrapped(command, script);
+        files.insert(inside.files.begin(), inside.files.end());
+        for (const ShellCommand& nested : inside.commands)
             consider(nested, command);
-        if (inside.empty())
+        if (inside.commands.empty())
             consider(command, command);
     }
     if (!best && !bare.arguments.empty()) {
@@ -213,6 +216,7 @@ std::optional<Launch> find_launch(const ShellScript& script)
             best->environment = script.exported;
     }
     if (best) {
+        best->files = std::move(files);
         take_visible_devices(*best);
         take_slurm_directives(*best, script);
         best->others = std::move(launches);

@@ -31,7 +31,8 @@ struct Launch {
     bool gpus_unknown = false;                     // one of them is that of GPUs a node
     TracedText config; // of the launcher itself: accelerate's --config-file
     bool cut = false;  // a comment among its continued lines ends it before its last arguments
-    std::vector<int> others; // lines of the script's other launches
+    std::map<std::string, std::string> files; // that a script inside the script writes
+    std::vector<int> others;                  // lines of the script's other launches
 };
 
 // The launch of the script that trains: the command with a launcher or a Python program whose

@@ -108,6 +108,18 @@ TEST_CASE("a shell's text in single quotes is a script that knows the variables"
     CHECK(!says(job.notes.ignored, "--nproc-per-node"));
 }
 
+TEST_CASE("a script inside a script may write the settings that it starts")
+{
+    const ImportedJob job = as_recognised(
+        "#!/usr/bin/bash\ndocker run image bash -lc '\ncat > /tmp/small.toml <<TOML\n[model]\n"
+        "name = \"qwen3\"\nflavor = \"0.6B\"\n[training]\nlocal_batch_size = 2\nseq_len = "
+        "512\nTOML\ntorchrun --nproc_per_node 4 -m torchtitan.train --job.config_file "
+        "/tmp/small.toml\n'\n");
+    CHECK(job.job.world() == 4);
+    CHECK(job.job.training.sequence_length == 512);
+    CHECK(job.job.training.micro_batch == 2);
+}
+
 TEST_CASE("arithmetic on what is not known names it")
 {
     const std::string script =
