@@ -8,14 +8,14 @@ namespace {
 
 // As names of settings have them, at the begin or the end of a word: "--checkpointed-activations",
 // "--deepnorm".
-constexpr std::array<std::string_view, 47> parts_of_a_step{
+constexpr std::array<std::string_view, 48> parts_of_a_step{
     "attention", "attn",    "activation", "checkpoint", "recompute", "parallel", "vocab",
     "glu",       "norm",    "tie",        "expert",     "moe",       "head",     "layer",
     "batch",     "seq",     "pipe",       "stage",      "mamba",     "deltanet", "linear",
     "hidden",    "ffn",     "mlp",        "mtp",        "window",    "offload",  "shard",
     "zero",      "fsdp",    "overlap",    "precision",  "fp8",       "fp16",     "fp32",
     "bf16",      "dtype",   "dropout",    "position",   "latent",    "lora",     "memory",
-    "freeze",    "quantiz", "cpu",        "l2l",        "delay"};
+    "freeze",    "quantiz", "cpu",        "l2l",        "delay",     "partition"};
 
 bool is_of_a_step(std::string_view word)
 {

@@ -168,6 +168,9 @@ private:
             if (said && found == nullptr)
                 found = &form;
         }
+        for (const std::string_view name : {"--glu-activation", "--activation-func-type"})
+            if (found == nullptr && !values_.text(name).empty())
+                draft_.flag(values_.origin(name), "not known here: GELU in its place");
         return found;
     }
 

@@ -134,6 +134,7 @@ TEST_CASE("forks say norm, activation, ties and biases in words of their own")
     CHECK(other.norm == NormKind::rms_norm);
     CHECK(other.gated_mlp);
     CHECK(model_of(with_words("--glu-activation geglu")).activation == Activation::gelu);
+    CHECK(says(with_words("--glu-activation own").notes.flagged, "not known here: GELU"));
     CHECK(model_of(with_words("--embed-layernorm")).embedding_norm);
 }
 
@@ -243,5 +244,6 @@ TEST_CASE("embeddings count as a layer at each end where stages are cut by both"
     CHECK(cut.job.strategy.pipeline.account_for_embedding);
     CHECK(cut.job.strategy.pipeline.account_for_loss);
     CHECK(with_words(method).job.strategy.pp == 1);
+    CHECK(says(with_words("--pp-partition-method parameters").notes.flagged, "parameters"));
     CHECK(says(with_words("--pp-partition-method type:transformer").notes.understood, "anyway"));
 }
