@@ -246,6 +246,7 @@ void read_megatron(Arguments& arguments, const std::string& program, JobContext&
 {
     JobDraft& draft = context.draft;
     put_in_own_words(arguments, draft);
+    add_form_of_program(program, arguments, draft);
     MegatronReader reader{arguments, ArgumentValues(arguments, draft), draft, context, program};
     const bool named =
         std::ranges::any_of(arguments_naming_models(program),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <utility>
 
 namespace trainyard {
 namespace {
@@ -66,6 +67,15 @@ constexpr std::array other_words{
     OtherWord{"--torch-dtype", "float16", "--fp16", as_switch},
 };
 
+// LLaMA's layers in Megatron-LM's words.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> form_of_llama{{
+    {"--swiglu", as_switch},
+    {"--normalization", "RMSNorm"},
+    {"--position-embedding-type", "rope"},
+    {"--untie-embeddings-and-output-weights", as_switch},
+    {"--disable-bias-linear", as_switch},
+}};
+
 bool says(const Argument& argument, const OtherWord& word)
 {
     const std::string_view value =
@@ -111,6 +121,25 @@ void put_in_own_words(Arguments& arguments, JobDraft& draft)
             draft.understand({one.line, one.text()}, "as Megatron-LM has it anyway");
     }
     arguments.replace_all(std::move(out));
+}
+
+void add_form_of_program(const std::string& program, Arguments& arguments, JobDraft& draft)
+{
+    const bool described = std::ranges::any_of(
+        form_of_llama, [&](const auto& one) { return arguments.contains(one.first); });
+    if (described || arguments.contains("--use-rotary-position-embeddings") ||
+        !arguments.contains("--hidden-size") || !file_name_has_word(program, "llama"))
+        return;
+    for (const auto& [name, value] : form_of_llama) {
+        Argument argument{std::string(name), {}};
+        if (value != as_switch)
+            argument.values.emplace_back(value);
+        argument.written = program;
+        arguments.add(std::move(argument));
+    }
+    draft.assume(fmt::format("{}: LLaMA's norms, gates and positions, no biases, embeddings apart "
+                             "from the logits: no argument says otherwise",
+                             program));
 }
 
 bool file_name_has_word(std::string_view path, std::string_view word)

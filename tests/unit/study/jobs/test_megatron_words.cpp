@@ -230,6 +230,20 @@ TEST_CASE("the kind of a model is told by whole words of its program's file name
                   .message.find("which the arguments do not describe") != std::string::npos);
 }
 
+TEST_CASE("a program of LLaMA builds its layers where the arguments describe none")
+{
+    const ImportedJob job = started("/x/pretrain_llama.py", "--ffn-hidden-size 2816");
+    const Transformer& model = model_of(job);
+    CHECK(model.gated_mlp);
+    CHECK(model.norm == NormKind::rms_norm);
+    CHECK(model.position == PositionKind::rotary);
+    CHECK(!model.tied_embeddings);
+    CHECK(says(job.notes.assumed, "LLaMA's norms, gates and positions"));
+    const Transformer said = model_of(started("pretrain_llama.py", "--normalization RMSNorm"));
+    CHECK(!said.gated_mlp);
+    CHECK(said.tied_embeddings);
+}
+
 TEST_CASE("embeddings count as a layer at each end where stages are cut by both")
 {
     const std::string method = "--pp-partition-method 'type:transformer|embedding' ";
