@@ -1,6 +1,7 @@
 #include "sim/study/jobs/job_draft.h"
 
 #include "sim/base/spelling.h"
+#include "sim/study/jobs/parts_of_a_step.h"
 
 #include <algorithm>
 
@@ -58,6 +59,19 @@ void JobDraft::flag(const Origin& origin, std::string_view sentence)
 void JobDraft::ignore(const Origin& origin, std::string_view why)
 {
     add_note(notes.ignored, fmt::format("{}{}{}", at_line(origin), why.empty() ? "" : ": ", why));
+}
+
+void JobDraft::tell_unknown(const Origin& origin, std::string_view name, const SoughtNames& sought,
+                            std::string_view why)
+{
+    const bool slip =
+        !near_option(name, sought.missed).empty() || !near_slip(name, sought.found).empty();
+    if (names_a_part_of_a_step(name) && !slip)
+        flag(origin, fmt::format("{}; its name tells of a part of a step, which is modelled as "
+                                 "without it",
+                                 why));
+    else
+        ignore_unknown(origin, name, sought, why);
 }
 
 void JobDraft::ignore_unknown(const Origin& origin, std::string_view name,

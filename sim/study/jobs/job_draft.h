@@ -75,6 +75,10 @@ public:
     void ignore_unknown(const Origin& origin, std::string_view name, const SoughtNames& sought,
                         std::string_view why = "not known here");
 
+    // The same of an argument: flagged where it names a part of a step and is no slip.
+    void tell_unknown(const Origin& origin, std::string_view name, const SoughtNames& sought,
+                      std::string_view why = "not known here");
+
     void flag(std::string sentence) { add_note(notes.flagged, std::move(sentence)); }
     void flag(const Origin& origin, std::string_view sentence);
 

@@ -21,6 +21,18 @@ std::vector<EnumName<JobKind>> enum_names<JobKind>()
             {JobKind::torchrun, "torchrun"}};
 }
 
+namespace {
+
+// By its first line: "#!/usr/bin/env bash".
+bool is_shell_script(std::string_view text)
+{
+    const std::string_view line = text.substr(0, text.find_first_of("\r\n"));
+    return line.starts_with("#!") &&
+           (line.ends_with("sh") || line.find("sh ") != std::string_view::npos);
+}
+
+} // namespace
+
 std::optional<JobKind> recognise_job(std::string_view text)
 {
     const auto has = [&](std::string_view word) { return text.find(word) != std::string::npos; };
@@ -31,7 +43,8 @@ std::optional<JobKind> recognise_job(std::string_view text)
     if (object && (has("\"zero_optimization\"") || has("\"train_batch_size\"") ||
                    has("\"train_micro_batch_size_per_gpu\"") || has("\"bf16\"") || has("\"fp16\"")))
         return JobKind::deepspeed;
-    if (object ? has("\"parallelism\"") : has("[parallelism]") || has("[training]"))
+    const bool script = is_shell_script(text); // which may write a file of settings
+    if (object ? has("\"parallelism\"") : !script && (has("[parallelism]") || has("[training]")))
         return JobKind::torchtitan;
     if (is_titan_python(text))
         return JobKind::torchtitan;
@@ -40,7 +53,7 @@ std::optional<JobKind> recognise_job(std::string_view text)
     for (const std::string_view name :
          {"--hidden-size", "--tensor-model-parallel-size", "--tensor_model_parallel_size",
           "--hidden_size", "model.tensor_model_parallel_size=", "MODEL_ARGS:", "pretrain_gpt.py",
-          "megatron sft", "megatron pt"})
+          "megatron sft", "megatron pt", "megatron rlhf"})
         if (has(name))
             return JobKind::megatron;
     for (const std::string_view launcher :
@@ -158,6 +171,19 @@ Problems told(Problems problems, const JobContext& context)
     return problems;
 }
 
+// A launch where a configuration was asked for.
+void point_at_launch(JobKind asked, const std::string& text, JobDraft& draft)
+{
+    const std::optional<JobKind> kind = recognise_job(text);
+    const bool of_a_file = asked == JobKind::deepspeed || asked == JobKind::torchtitan;
+    const bool launches = kind == JobKind::torchrun || kind == JobKind::megatron;
+    if (of_a_file && launches && has_errors(draft.problems))
+        draft.problems.insert(
+            draft.problems.begin(),
+            {draft.file(), 0, "", "looks like a script that starts a job, not like its settings",
+             "trainyard import torchrun FILE reads the launch and what it names", Severity::error});
+}
+
 Checked<ImportedJob> finished(JobContext& context, StageMemos& memos)
 {
     JobDraft& draft = context.draft;
@@ -207,6 +233,7 @@ Checked<ImportedJob> import_job(JobKind kind, const std::string& text, const std
         read_torchrun_job(text, context);
         break;
     }
+    point_at_launch(kind, text, draft);
     return finished(context, memos);
 }
 

@@ -18,6 +18,10 @@ void read_torchrun_job(const std::string& text, JobContext& context);   // scrip
 // when it starts no program.
 std::optional<Launch> read_launch(const std::string& text, JobContext& context);
 
+// Whether a text in a shell's words starts no training program, all of it being known: a script
+// that installs something.
+bool starts_nothing(const std::string& text);
+
 // A file of torchtitan; of several configurations in Python the one that --define config=NAME
 // names.
 Checked<Json> titan_settings(const std::string& text, const std::string& file, JobContext& context);

@@ -1,6 +1,7 @@
 #include "sim/study/jobs/job_verdict.h"
 
 #include "sim/base/files.h"
+#include "sim/study/jobs/job_readers.h"
 #include "sim/study/jobs/recipes/read_recipe.h"
 #include "sim/study/jobs/torch/torchtitan.h"
 
@@ -54,6 +55,16 @@ bool stands_in_code(std::string_view text, std::string_view word)
     return false;
 }
 
+// Whether a line begins so.
+bool has_line(std::string_view text, std::string_view begin)
+{
+    for (std::size_t at = text.find(begin); at != std::string_view::npos;
+         at = text.find(begin, at + 1))
+        if (at == 0 || text[at - 1] == '\n')
+            return true;
+    return false;
+}
+
 // Of programs in Python those alone are jobs that make configurations of torchtitan.
 bool is_registry(const fs::path& file)
 {
@@ -94,6 +105,10 @@ std::optional<std::string> why_no_job(std::string_view text)
         return "is no text";
     if (text.starts_with("Metadata-Version:"))
         return "describes a package of Python";
+    if (has_line(text, "[build-system]") || has_line(text, "[project]"))
+        return "describes a package of Python";
+    if (has_line(text, "FROM ") && has_line(text, "RUN "))
+        return "builds an image of a container";
     if (has("\"nbformat\""))
         return "is a notebook: save its launch as a script";
     // Reinforcement learning generates too.
@@ -123,6 +138,10 @@ JobVerdict judge_job(const std::string& text, const std::string& file,
     out.kind = recognise_job(text);
     if (!out.kind) {
         out.what = "nothing of a job was recognised";
+        return out;
+    }
+    if (*out.kind == JobKind::torchrun && starts_nothing(text)) {
+        out.what = "starts no training program";
         return out;
     }
     JobImportOptions alone = options;

@@ -2,6 +2,7 @@
 
 #include "sim/base/spelling.h"
 #include "sim/study/jobs/megatron/megatron.h"
+#include "sim/study/jobs/megatron/megatron_words.h"
 #include "sim/study/jobs/named_model.h"
 #include "sim/study/jobs/recipes/dialect.h"
 #include "sim/study/jobs/recipes/read_recipe.h"
@@ -240,6 +241,21 @@ void read_launcher_config(const Launch& launch, Arguments& arguments, JobContext
     }
 }
 
+// The nodes and GPUs that Ray gives to what trains.
+void take_actors(Arguments& arguments, JobDraft& draft)
+{
+    ArgumentValues values(arguments, draft);
+    const auto take = [&](std::string_view name, std::optional<int>& size) {
+        const auto count = arguments.contains(name) ? values.whole(name) : std::nullopt;
+        if (!count || size || *count < 1 || *count > 1'000'000)
+            return;
+        size = static_cast<int>(*count);
+        draft.understand(values.origin(name), "the launch");
+    };
+    take("--actor-num-nodes", draft.size.nodes);
+    take("--actor-num-gpus-per-node", draft.size.gpus_per_node);
+}
+
 } // namespace
 
 Checked<Json> deepspeed_config(const std::string& path, std::optional<std::int64_t> stated_stage,
@@ -284,6 +300,22 @@ void add_dotted_settings(const Launch& launch, Arguments& arguments, JobContext&
         arguments.add(one);
 }
 
+void read_megatron_program(const Launch& launch, Arguments& arguments, JobContext& context)
+{
+    const RecipeDialect* own = dialect_of_program(launch.program);
+    if (own == nullptr)
+        own = dialect_of_arguments(arguments);
+    if (own != nullptr && own->words == RecipeWords::megatron) {
+        put_in_own_words(arguments, context.draft);
+        if (launch.program == "megatron rlhf" && !arguments.contains("--rlhf-type"))
+            arguments.add({"--rlhf-type", {"dpo"}, 0});
+        add_unsaid(*own, {}, arguments);
+        tell_unsaid(*own, arguments, context.draft);
+        take_actors(arguments, context.draft);
+    }
+    read_megatron(arguments, launch.program, context);
+}
+
 void read_program(const Launch& launch, JobContext& context)
 {
     Arguments arguments(launch.arguments);
@@ -297,13 +329,11 @@ void read_program(const Launch& launch, JobContext& context)
                               {config.line, config.text()}, arguments, context);
             return;
         }
-    if (megatron_names(arguments) >= 2) {
-        read_megatron(arguments, launch.program, context);
-        return;
-    }
+    const RecipeDialect* const own = dialect_of_program(launch.program);
+    if (megatron_names(arguments) >= 2 || (own != nullptr && own->words == RecipeWords::megatron))
+        return read_megatron_program(launch, arguments, context);
     if (read_named_recipe(launch, context) || read_configured(launch, arguments, context))
         return;
-    const RecipeDialect* const own = dialect_of_program(launch.program);
     if (own != nullptr) {
         add_unsaid(*own, {}, arguments);
         tell_unsaid(*own, arguments, context.draft);

@@ -10,6 +10,9 @@ namespace trainyard {
 
 void read_program(const Launch& launch, JobContext& context);
 
+// One that takes Megatron-LM's arguments, with the defaults of what wraps it (ms-swift, slime).
+void read_megatron_program(const Launch& launch, Arguments& arguments, JobContext& context);
+
 // DeepSpeed's configuration that a launch names; where it does not lie there, the stage that the
 // arguments state or that its name tells.
 Checked<Json> deepspeed_config(const std::string& path, std::optional<std::int64_t> stated_stage,

@@ -183,7 +183,8 @@ std::optional<ManifestJob> read_task(std::string_view text)
     const Json* const resources = run != nullptr ? root->find("resources") : nullptr;
     if (resources == nullptr || !run->is_string())
         return std::nullopt;
-    const int nodes = whole_at(root->find("num_nodes")).value_or(1);
+    const std::optional<int> stated = whole_at(root->find("num_nodes"));
+    const int nodes = stated.value_or(1);
     const std::optional<int> gpus = gpus_of_node(resources->find("accelerators"));
     ScriptLines out;
     out.add(fmt::format("export SKYPILOT_NUM_NODES={}; ", nodes));
@@ -197,7 +198,7 @@ std::optional<ManifestJob> read_task(std::string_view text)
     const bool block = run->as_string().find('\n') != std::string::npos;
     out.go_to(run->line() + (block ? 1 : 0), "\n");
     out.add(run->as_string());
-    return ManifestJob{std::move(out).take(), gpus ? std::optional(nodes) : std::nullopt, gpus};
+    return ManifestJob{std::move(out).take(), gpus ? std::optional(nodes) : stated, gpus};
 }
 
 } // namespace

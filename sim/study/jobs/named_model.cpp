@@ -13,11 +13,11 @@ namespace trainyard {
 namespace {
 
 // Words of a name that say how a model was tuned or packed, not of what shape it is.
-constexpr std::array<std::string_view, 31> tuning_words{
-    "instruct", "chat",  "hf",   "base", "it",    "sft",    "dpo",        "pt",
-    "bf16",     "fp8",   "fp16", "meta", "coder", "math",   "code",       "text",
-    "thinking", "2507",  "2407", "2410", "0324",  "0528",   "preview",    "release",
-    "pretrain", "model", "new",  "vllm", "rl",    "nvidia", "dequantized"};
+constexpr std::array<std::string_view, 32> tuning_words{
+    "instruct", "chat",  "hf",   "base", "it",    "sft",    "dpo",         "pt",
+    "bf16",     "fp8",   "fp16", "meta", "coder", "math",   "code",        "text",
+    "thinking", "2507",  "2407", "2410", "0324",  "0528",   "preview",     "release",
+    "pretrain", "model", "new",  "vllm", "rl",    "nvidia", "dequantized", "mcore"};
 
 // And those of weights in fewer bits.
 constexpr std::array<std::string_view, 9> narrow_words{"awq",  "gptq", "nvfp4",      "bnb", "nf4",

@@ -115,6 +115,9 @@ void take_variable_size(const std::string& name, const Launch& launch, JobDraft&
     if (!own || found == launch.environment.end() || size)
         return;
     const std::string& text = found->second.text;
+    if (has_unknown(text))
+        return draft.flag({found->second.line(), fmt::format("{}={}", name, text)},
+                          "is no number known here");
     int count = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
     if (error == std::errc() && end == text.data() + text.size() && count >= 1 &&
@@ -138,6 +141,14 @@ void take_lone_process(const Launch& launch, const ShellScript& script, JobDraft
 }
 
 } // namespace
+
+bool starts_nothing(const std::string& text)
+{
+    if (text.size() > longest_script || is_tree(text) || read_manifest(text))
+        return false;
+    const Checked<ShellScript> script = read_shell(traced(code_of(text)), "", {});
+    return script && script->skipped.empty() && script->too_deep == 0 && !find_launch(*script);
+}
 
 std::optional<Launch> read_launch(const std::string& given, JobContext& context)
 {
@@ -181,6 +192,7 @@ std::optional<Launch> read_launch(const std::string& given, JobContext& context)
         draft.refuse({}, "no line of it starts a training program", hint);
         return std::nullopt;
     }
+    context.written.insert(launch->files.begin(), launch->files.end());
     for (const std::string& ignored : launch->ignored)
         add_note(draft.notes.ignored, ignored + ": of the launcher");
     for (const std::string& unknown : launch->unknown)
@@ -227,16 +239,19 @@ void read_megatron_job(const std::string& text, JobContext& context)
     if (const auto named = launch->environment.find("EXP");
         named != launch->environment.end() && !arguments.contains("--model"))
         arguments.add({"--model", {named->second.text}, named->second.line()});
-    const bool of_trainer = dialect_of_program(launch->program) != nullptr ||
+    const RecipeDialect* const own = dialect_of_program(launch->program);
+    const bool of_trainer = (own != nullptr && own->words == RecipeWords::trainer) ||
                             arguments.contains("--model-name-or-path") ||
                             arguments.contains("--per-device-train-batch-size");
-    if (megatron_names(arguments) == 0 && of_trainer)
+    const bool of_core = own != nullptr && own->words == RecipeWords::megatron;
+    const bool named = megatron_names(arguments) > 0 || of_core;
+    if (!named && of_trainer)
         read_program(*launch, context); // a page that names both
-    else if (megatron_names(arguments) == 0)
+    else if (!named)
         draft.refuse({launch->line, ""}, "none of Megatron-LM's arguments is in it",
                      with_left_out("e.g. --num-layers, --tensor-model-parallel-size", draft));
     else
-        read_megatron(arguments, launch->program, context);
+        read_megatron_program(*launch, arguments, context);
 }
 
 void read_torchrun_job(const std::string& text, JobContext& context)

@@ -10,8 +10,19 @@ namespace {
 constexpr std::array<std::string_view, 9> beyond_text{"dpo", "kto",  "orpo", "rm",    "ppo",
                                                       "gkd", "grpo", "gold", "reward"};
 
-constexpr std::array<std::string_view, 4> purposes{"--stage", "--rl", "--rlhf-type",
-                                                   "--trainer-type"};
+// Arguments that say what for, and whether any value of theirs is beyond training on text.
+struct PurposeArgument {
+    std::string_view name;
+    bool whichever = false;
+};
+constexpr std::array purposes{
+    PurposeArgument{"--stage"},
+    PurposeArgument{"--rl", true},
+    PurposeArgument{"--rlhf-type", true},
+    PurposeArgument{"--trainer-type"},
+    PurposeArgument{"--advantage-estimator", true},
+    PurposeArgument{"--num-rollout", true},
+};
 
 constexpr std::array<std::string_view, 13> unmodelled{"--reward-model",
                                                       "--mixture-of-depths",
@@ -38,10 +49,10 @@ std::string in_lower_case(std::string text)
 
 void flag_purpose(ArgumentValues& values, JobDraft& draft)
 {
-    for (const std::string_view name : purposes) {
+    for (const auto& [name, whichever] : purposes) {
         std::string said = in_lower_case(values.text(name));
-        said = said.substr(said.rfind('_') + 1);                      // "TRL_DPO"
-        const bool named = name.starts_with("--rl") && !said.empty(); // whichever it is
+        said = said.substr(said.rfind('_') + 1); // "TRL_DPO"
+        const bool named = whichever && !said.empty();
         if (named || std::find(beyond_text.begin(), beyond_text.end(), said) != beyond_text.end())
             draft.flag(values.origin(name), "passes over pairs, of a frozen model or to generate "
                                             "are not modelled, taken as training on text");

@@ -3,12 +3,14 @@
 #include "sim/study/jobs/adapter_arguments.h"
 #include "sim/study/jobs/job_readers.h"
 #include "sim/study/jobs/launch_program.h"
+#include "sim/study/jobs/megatron/megatron_words.h"
 #include "sim/study/jobs/named_model.h"
 #include "sim/study/jobs/training_purpose.h"
 #include "sim/study/problems.h"
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 namespace trainyard {
 namespace {
@@ -25,101 +27,6 @@ constexpr std::array own_names{"--num-layers",
                                "--global-batch-size",
                                "--ffn-hidden-size",
                                "--use-distributed-optimizer"};
-
-constexpr std::string_view of_learning = "of the learning, not of the time of a step";
-constexpr std::string_view of_data = "of the data, not of the time of a step";
-constexpr std::string_view of_files = "of checkpoints and logs, which are not part of a step";
-constexpr std::string_view of_numbers = "of the numerics, within the noise of a step's time";
-constexpr std::string_view as_modelled = "as the kernels of the framework's class already are";
-constexpr std::string_view fused_anyway = "modelled with the fused kernel, which takes less time";
-
-// By the beginning of the name.
-constexpr std::array arguments_aside{
-    Aside{"--lr", of_learning},
-    Aside{"--min-lr", of_learning},
-    Aside{"--weight-decay", of_learning},
-    Aside{"--start-weight-decay", of_learning},
-    Aside{"--end-weight-decay", of_learning},
-    Aside{"--adam-", of_learning},
-    Aside{"--sgd-", of_learning},
-    Aside{"--clip-grad", of_learning},
-    Aside{"--train-iters", of_learning},
-    Aside{"--train-samples", of_learning},
-    Aside{"--init-method", of_learning},
-    Aside{"--seed", of_learning},
-    Aside{"--loss-scale", of_learning},
-    Aside{"--initial-loss-scale", of_learning},
-    Aside{"--min-loss-scale", of_learning},
-    Aside{"--hysteresis", of_learning},
-    Aside{"--moe-aux-loss-coeff", of_learning},
-    Aside{"--moe-z-loss-coeff", of_learning},
-    Aside{"--moe-router-load-balancing-type", of_learning},
-    Aside{"--moe-router-score-function", of_numbers},
-    Aside{"--moe-router-pre-softmax", of_numbers},
-    Aside{"--moe-router-topk-scaling-factor", of_numbers},
-    Aside{"--moe-router-enable-expert-bias", of_numbers},
-    Aside{"--moe-router-bias-update-rate", of_learning},
-    Aside{"--data-", of_data},
-    Aside{"--dataloader-type", of_data},
-    Aside{"--split", of_data},
-    Aside{"--train-data-path", of_data},
-    Aside{"--valid-data-path", of_data},
-    Aside{"--mock-data", of_data},
-    Aside{"--tokenizer-", of_data},
-    Aside{"--vocab-file", of_data},
-    Aside{"--merge-file", of_data},
-    Aside{"--num-workers", of_data},
-    Aside{"--no-create-attention-mask-in-dataloader", of_data},
-    Aside{"--num-dataset-builder-threads", of_data},
-    Aside{"--reset-", of_data},
-    Aside{"--eod-mask-loss", of_data},
-    Aside{"--save", of_files},
-    Aside{"--load", of_files},
-    Aside{"--no-load", of_files},
-    Aside{"--no-save", of_files},
-    Aside{"--ckpt-", of_files},
-    Aside{"--dist-ckpt", of_files},
-    Aside{"--use-dist-ckpt", of_files},
-    Aside{"--auto-detect-ckpt-format", of_files},
-    Aside{"--async-save", of_files},
-    Aside{"--log-", of_files},
-    Aside{"--tensorboard", of_files},
-    Aside{"--wandb", of_files},
-    Aside{"--timing-log", of_files},
-    Aside{"--eval-", of_files},
-    Aside{"--exit-", of_files},
-    Aside{"--profile", of_files},
-    Aside{"--finetune", of_files},
-    Aside{"--norm-epsilon", of_numbers},
-    Aside{"--rotary-base", of_numbers},
-    Aside{"--rotary-percent", of_numbers},
-    Aside{"--rotary-scaling-factor", of_numbers},
-    Aside{"--rotary-seq-len-interpolation-factor", of_numbers},
-    Aside{"--use-rope-scaling", of_numbers},
-    Aside{"--rope-scaling-factor", of_numbers},
-    Aside{"--mscale", of_numbers},
-    Aside{"--attention-softmax-in-fp32", of_numbers},
-    Aside{"--apply-layernorm-1p", of_numbers},
-    Aside{"--fp8-margin", of_numbers},
-    Aside{"--fp8-interval", of_numbers},
-    Aside{"--fp8-amax", of_numbers},
-    Aside{"--no-masked-softmax-fusion", "of effect with unfused attention alone"},
-    Aside{"--no-bias-", fused_anyway},
-    Aside{"--bias-", as_modelled},
-    Aside{"--no-rope-fusion", fused_anyway},
-    Aside{"--apply-rope-fusion", as_modelled},
-    Aside{"--no-gradient-accumulation-fusion", fused_anyway},
-    Aside{"--cross-entropy", as_modelled},
-    Aside{"--use-mcore-models", as_modelled},
-    Aside{"--transformer-impl", "kernels beside attention are those of the framework's class"},
-    Aside{"--moe-grouped-gemm", as_modelled},
-    Aside{"--moe-permute-fusion", as_modelled},
-    Aside{"--moe-router-fusion", as_modelled},
-    Aside{"--moe-router-dtype", as_modelled},
-    Aside{"--manual-gc", as_modelled},
-    Aside{"--no-async-tensor-model-parallel-allreduce", as_modelled},
-    Aside{"--distributed-backend", as_modelled},
-};
 
 void read_software(MegatronReader& reader)
 {
@@ -140,6 +47,10 @@ void read_software(MegatronReader& reader)
 // What starts models whose parts beside the decoder the arguments do not state.
 constexpr std::array other_programs{
     Aside{"retro", "retrieval"},
+    Aside{"biencoder", "a pair of retrieval encoders"},
+    Aside{"vit", "an image encoder"},
+    Aside{"dino", "an image encoder"},
+    Aside{"inpaint", "an image encoder"},
     Aside{"ict", "a pair of retrieval encoders"},
     Aside{"vlm", "a vision encoder"},
     Aside{"vision", "an image encoder"},
@@ -157,6 +68,34 @@ constexpr std::array<std::string_view, 8> naming_arguments{"--model",
                                                            "--model-name-or-path",
                                                            "--model-name",
                                                            "--recipe"};
+
+// ms-swift's --model-name is what the trained one shall be called.
+constexpr std::array<std::string_view, 3> swift_naming_arguments{"--model", "--mcore-model",
+                                                                 "--load"};
+
+std::span<const std::string_view> arguments_naming_models(std::string_view program)
+{
+    constexpr std::string_view swift = "megatron ";
+    if (program.starts_with(swift))
+        return swift_naming_arguments;
+    return naming_arguments;
+}
+
+// Of several one that is known goes before one that is not.
+void take_published_model(MegatronReader& reader)
+{
+    std::string_view chosen;
+    for (const std::string_view name : arguments_naming_models(reader.program)) {
+        const std::string value = reader.values.text(name);
+        const bool known = !shipped_model_named(value).empty();
+        if (known || (chosen.empty() && !value.empty()))
+            chosen = name;
+        if (known)
+            break;
+    }
+    if (!chosen.empty() && !reader.draft.model)
+        take_named_model(reader.values.text(chosen), reader.values.origin(chosen), reader.context);
+}
 
 // A published model may be started with other layers than it has.
 void take_depth(MegatronReader& reader)
@@ -204,7 +143,7 @@ void read_any_model(MegatronReader& reader)
     const std::string provider = reader.values.text("--model-provider");
     for (const Aside& other : other_programs)
         for (const std::string& starter : {reader.program, provider})
-            if (starter.find(other.prefix) != std::string::npos) {
+            if (file_name_has_word(starter, other.prefix)) {
                 reader.draft.refuse({},
                                     fmt::format("{}: its model has {}, which the arguments do not "
                                                 "describe",
@@ -223,10 +162,7 @@ void read_any_model(MegatronReader& reader)
     }
     if (reader.described)
         return read_megatron_model(reader);
-    for (const std::string_view name : naming_arguments)
-        if (const std::string value = reader.values.text(name);
-            !value.empty() && !reader.draft.model)
-            take_named_model(value, reader.values.origin(name), reader.context);
+    take_published_model(reader);
     take_depth(reader);
     take_ordinary_attention(reader);
     if (!reader.draft.model && reader.draft.unknown_model.empty())
@@ -286,22 +222,19 @@ void list_unseen(MegatronReader& reader)
     const bool of_model = reader.draft.scenario.model.given();
     for (const Argument& argument : reader.arguments.unseen()) {
         const Origin origin{argument.line, argument.text()};
-        if (const auto aside = megatron_aside(argument.name))
+        if (std::ranges::find(own_names, argument.name) != own_names.end())
+            reader.draft.ignore(origin, "of the model, which is not read");
+        else if (const auto aside = megatron_aside(argument.name))
             reader.draft.ignore(origin, *aside);
         else
-            reader.draft.ignore_unknown(
-                origin, argument.name, sought,
-                of_model ? "not known here, or of the model, which is given beside"
-                         : "not known here");
+            reader.draft.tell_unknown(origin, argument.name, sought,
+                                      of_model
+                                          ? "not known here, or of the model, which is given beside"
+                                          : "not known here");
     }
 }
 
 } // namespace
-
-std::optional<std::string_view> megatron_aside(std::string_view name)
-{
-    return why_aside(arguments_aside, name);
-}
 
 int megatron_names(const Arguments& arguments)
 {
@@ -312,9 +245,12 @@ int megatron_names(const Arguments& arguments)
 void read_megatron(Arguments& arguments, const std::string& program, JobContext& context)
 {
     JobDraft& draft = context.draft;
+    put_in_own_words(arguments, draft);
+    add_form_of_program(program, arguments, draft);
     MegatronReader reader{arguments, ArgumentValues(arguments, draft), draft, context, program};
-    const bool named = std::any_of(naming_arguments.begin(), naming_arguments.end(),
-                                   [&](std::string_view name) { return arguments.contains(name); });
+    const bool named =
+        std::ranges::any_of(arguments_naming_models(program),
+                            [&](std::string_view name) { return arguments.contains(name); });
     reader.described =
         arguments.contains("--hidden-size") || (!named && arguments.contains("--num-layers"));
     read_software(reader);

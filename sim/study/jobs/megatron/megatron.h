@@ -7,6 +7,8 @@
 #include "sim/study/jobs/job_context.h"
 #include "sim/study/jobs/job_export.h"
 
+#include <string_view>
+
 namespace trainyard {
 
 // Fills in model (unless the scenario names one), training, strategy and software. `program` is
@@ -30,6 +32,7 @@ struct MegatronReader {
     std::vector<int> stage_layers{}; // that the pattern of its layers fixes
 };
 void read_megatron_model(MegatronReader& reader);
+void read_megatron_vocabulary(MegatronReader& reader, Transformer& model);
 void read_megatron_training(MegatronReader& reader);
 void read_megatron_strategy(MegatronReader& reader);
 

@@ -3,6 +3,7 @@
 #include "sim/study/jobs/megatron/megatron_forms.h"
 
 #include "sim/study/jobs/megatron/megatron_layout.h"
+#include "sim/study/jobs/megatron/megatron_words.h"
 
 #include <fmt/core.h>
 
@@ -17,7 +18,7 @@ constexpr std::array hybrid_patterns{"--hybrid-layer-pattern", "--hybrid-overrid
 
 bool has_word(const MegatronReader& reader, std::string_view word)
 {
-    return reader.program.find(word) != std::string::npos;
+    return file_name_has_word(reader.program, word);
 }
 
 // Megatron-Core's own placement (ssm/mamba_hybrid_layer_allocation.py): attention evenly, Mamba at
@@ -178,6 +179,76 @@ void take_windowless_layers(MegatronReader& reader, Transformer& model)
     draft.understand(origin, "model.pattern");
 }
 
+// A number is every how many layers one attends, the last of them; a list has 1 for a layer with
+// linear attention.
+std::optional<std::vector<int>> linear_layers(MegatronReader& reader, int layers)
+{
+    constexpr std::string_view name = "--linear-attention-freq";
+    const std::string text = reader.values.text(name);
+    if (text.find('[') != std::string::npos) {
+        auto pattern = number_pattern(text);
+        if (pattern && static_cast<int>(pattern->size()) == layers)
+            return pattern;
+        reader.draft.refuse(reader.values.origin(name), "is no list with a number for each layer",
+                            fmt::format("{} numbers in all", layers));
+        return std::nullopt;
+    }
+    const auto every = reader.values.whole(name);
+    constexpr std::int64_t most = 10'000;
+    if (every && *every >= 1 && *every <= most) {
+        std::vector<int> out(static_cast<std::size_t>(*every), 1);
+        out.back() = 0;
+        return out;
+    }
+    if (every || text.empty())
+        reader.draft.refuse(reader.values.origin(name), "says which layers have linear attention",
+                            "every how many layers one attends, e.g. 4, or a list");
+    return std::nullopt;
+}
+
+// Defaults of Megatron-Core's TransformerConfig.
+Recurrence delta_net_sizes(MegatronReader& reader)
+{
+    Recurrence out{.key_heads = 16, .heads = 32, .key_dim = 128, .value_dim = 128};
+    const auto take = [&](std::string_view name, auto& field, std::string_view place) {
+        reader.values.take(name, field, fmt::format("model.recurrence.{}", place));
+    };
+    take("--linear-num-key-heads", out.key_heads, "key_heads");
+    take("--linear-num-value-heads", out.heads, "heads");
+    take("--linear-key-head-dim", out.key_dim, "key_dim");
+    take("--linear-value-head-dim", out.value_dim, "value_dim");
+    take("--linear-conv-kernel-dim", out.convolution, "convolution");
+    return out;
+}
+
+void take_linear_attention(MegatronReader& reader, Transformer& model)
+{
+    constexpr std::string_view name = "--experimental-attention-variant";
+    const std::string variant = reader.values.text(name);
+    if (variant.empty())
+        return;
+    if (variant != "gated_delta_net" && variant != "gdn")
+        return reader.draft.flag(reader.values.origin(name),
+                                 "not modelled: layers attend as without it");
+    const auto pattern = linear_layers(reader, model.layers);
+    if (!pattern)
+        return;
+    LayerForm linear;
+    LayerForm full;
+    linear.name = "linear";
+    linear.mixer = MixerKind::gated_delta_net;
+    linear.recurrence = delta_net_sizes(reader);
+    full.name = "full";
+    for (const int one : *pattern)
+        model.pattern.push_back(one == 0 ? full.name : linear.name);
+    // Only kinds that occur.
+    for (LayerForm* const form : {&linear, &full})
+        if (std::ranges::find(model.pattern, form->name) != model.pattern.end())
+            model.layer_forms.push_back(std::move(*form));
+    reader.draft.understand(reader.values.origin(name), "model.pattern");
+    reader.draft.understand(reader.values.origin("--linear-attention-freq"), "model.pattern");
+}
+
 bool is_t5(const MegatronReader& reader)
 {
     return has_word(reader, "t5") || reader.arguments.contains("--decoder-seq-length") ||
@@ -192,7 +263,10 @@ bool is_bert(MegatronReader& reader)
     const auto of_bert = [&](std::string_view name) {
         const Argument* const argument =
             reader.arguments.contains(name) ? reader.arguments.find(name) : nullptr;
-        return argument != nullptr && argument->text().find("bert") != std::string::npos;
+        return argument != nullptr &&
+               std::ranges::any_of(argument->values, [](const std::string& path) {
+                   return file_name_has_word(path, "bert");
+               });
     };
     return reader.arguments.contains("--encoder-num-layers") ||
            reader.arguments.contains("--bert-no-binary-head") || of_bert("--data-path") ||

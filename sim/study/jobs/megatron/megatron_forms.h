@@ -16,6 +16,10 @@ void take_hybrid_layers(MegatronReader& reader, const std::string& pattern, Tran
 // Which layers of a model with a window see all keys.
 void take_windowless_layers(MegatronReader& reader, Transformer& model);
 
+// Layers with linear attention in place of all but some: Megatron-Core's
+// --experimental-attention-variant.
+void take_linear_attention(MegatronReader& reader, Transformer& model);
+
 bool is_t5(const MegatronReader& reader);
 bool is_bert(MegatronReader& reader);
 

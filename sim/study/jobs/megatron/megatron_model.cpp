@@ -4,8 +4,7 @@
 #include "sim/study/jobs/megatron/megatron.h"
 #include "sim/study/jobs/megatron/megatron_forms.h"
 #include "sim/study/jobs/megatron/megatron_layout.h"
-#include "sim/study/jobs/megatron/vocabulary_name.h"
-#include "sim/study/jobs/named_model.h"
+#include "sim/study/jobs/training_purpose.h"
 
 #include <algorithm>
 #include <array>
@@ -13,14 +12,46 @@
 namespace trainyard {
 namespace {
 
-struct Tokenizer {
-    std::string_view type;
-    std::int64_t vocabulary;
+// What the MLP does between its matrices, by the argument that says so.
+struct MlpForm {
+    std::string_view argument;
+    std::string_view value; // empty: it is a switch
+    Activation activation;
+    bool gated;
+    bool two_thirds = false; // without a size of its own it has 8/3 h, down to a multiple of 64
 };
-// Vocabularies that the type alone fixes.
-constexpr std::array tokenizers{
-    Tokenizer{"GPT2BPETokenizer", 50257}, Tokenizer{"BertWordPieceLowerCase", 30522},
-    Tokenizer{"BertWordPieceCase", 28996}, Tokenizer{"Llama2Tokenizer", 32000}};
+constexpr std::array mlp_forms{
+    MlpForm{"--swiglu", "", Activation::silu, true, true},
+    MlpForm{"--quick-geglu", "", Activation::gelu, true, true},
+    MlpForm{"--squared-relu", "", Activation::relu, false},
+    MlpForm{"--glu-activation", "swiglu", Activation::silu, true},
+    MlpForm{"--glu-activation", "geglu", Activation::gelu, true},
+    MlpForm{"--glu-activation", "reglu", Activation::relu, true},
+    MlpForm{"--glu-activation", "liglu", Activation::relu, true},
+    MlpForm{"--activation-func-type", "swiglu", Activation::silu, true},
+    MlpForm{"--activation-func-type", "geglu", Activation::gelu, true},
+    MlpForm{"--activation-func-type", "gelu", Activation::gelu, false},
+    MlpForm{"--activation-func-type", "relu", Activation::relu, false},
+};
+
+// How positions come into the model, by what Megatron-LM and its forks call it. A bias on the
+// scores (ALiBi) has no matrix of its own.
+struct PositionWord {
+    std::string_view value;
+    PositionKind position;
+};
+constexpr std::array position_words{
+    PositionWord{"learned", PositionKind::learned},
+    PositionWord{"learned_absolute", PositionKind::learned},
+    PositionWord{"absolute", PositionKind::learned},
+    PositionWord{"relative", PositionKind::learned},
+    PositionWord{"rope", PositionKind::rotary},
+    PositionWord{"rotary", PositionKind::rotary},
+    PositionWord{"mrope", PositionKind::rotary},
+    PositionWord{"yarn", PositionKind::rotary},
+    PositionWord{"alibi", PositionKind::none},
+    PositionWord{"none", PositionKind::none},
+};
 
 class ModelReader {
 public:
@@ -36,11 +67,14 @@ public:
         mlp();
         attention();
         ends();
-        vocabulary();
-        if (const auto count = values_.whole("--num-experts"))
+        read_megatron_vocabulary(reader_, model_);
+        if (const auto count = values_.whole("--num-experts"); count && *count == 1)
+            draft_.understand(values_.origin("--num-experts"), "dense layers");
+        else if (count)
             experts(*count);
         predictions();
         latent_attention();
+        take_linear_attention(reader_, model_);
         encoder();
         if (is_t5(reader_))
             take_text_encoder(reader_, model_);
@@ -103,39 +137,73 @@ private:
     void mlp()
     {
         const std::int64_t four = 4 * model_.hidden;
-        model_.gated_mlp = values_.on("--swiglu");
+        model_.gated_mlp = false;
         model_.activation = Activation::gelu;
         model_.ffn = four;
-        if (model_.gated_mlp) {
-            take("--swiglu", model_.activation, Activation::silu, "activation");
-            model_.ffn = four * 2 / 3 / 64 * 64;
-        } else if (values_.on("--squared-relu"))
-            take("--squared-relu", model_.activation, Activation::relu, "activation");
+        if (const MlpForm* const form = mlp_form()) {
+            model_.gated_mlp = form->gated;
+            take(form->argument, model_.activation, form->activation, "activation");
+            if (form->two_thirds)
+                model_.ffn = four * 2 / 3 / 64 * 64;
+        }
         if (const auto size = values_.whole("--ffn-hidden-size"))
             take("--ffn-hidden-size", model_.ffn, *size, "ffn");
         else
             draft_.assume(fmt::format("feed-forward size {}: Megatron-LM's default", model_.ffn));
         model_.linear_bias = !values_.on("--disable-bias-linear");
+        if (!model_.linear_bias)
+            take("--disable-bias-linear", model_.linear_bias, false, "linear_bias");
+        if (values_.on("--attention-output-gate"))
+            take("--attention-output-gate", model_.attention_gate, true, "attention_gate");
         if (values_.on("--add-qkv-bias"))
             take("--add-qkv-bias", model_.attention_bias, true, "attention_bias");
     }
 
+    const MlpForm* mlp_form()
+    {
+        const MlpForm* found = nullptr;
+        for (const MlpForm& form : mlp_forms) {
+            const bool said = form.value.empty() ? values_.on(form.argument)
+                                                 : values_.text(form.argument) == form.value;
+            if (said && found == nullptr)
+                found = &form;
+        }
+        for (const std::string_view name : {"--glu-activation", "--activation-func-type"})
+            if (found == nullptr && !values_.text(name).empty())
+                draft_.flag(values_.origin(name), "not known here: GELU in its place");
+        return found;
+    }
+
+    // A value that is not known here is not taken for Megatron-LM's default without a word.
+    void position()
+    {
+        constexpr std::string_view name = "--position-embedding-type";
+        constexpr std::string_view rotary = "--use-rotary-position-embeddings";
+        constexpr std::string_view none = "--no-position-embedding";
+        const std::string type = values_.text(name);
+        const auto* const word =
+            std::find_if(position_words.begin(), position_words.end(),
+                         [&](const PositionWord& one) { return one.value == in_lower_case(type); });
+        const bool known = word != position_words.end();
+        const bool turned = values_.on(rotary);
+        model_.position = PositionKind::learned;
+        if (known)
+            take(name, model_.position, word->position, "position");
+        else if (!type.empty())
+            draft_.flag(values_.origin(name), "not known here: learned positions in its place");
+        if (turned)
+            take(rotary, model_.position, PositionKind::rotary, "position");
+        // Where others say how positions come in, that there are no learned ones goes without
+        // saying.
+        if (values_.on(none) && !turned && !known)
+            take(none, model_.position, PositionKind::none, "position");
+        if (type == "relative")
+            draft_.assume(values_.origin(name), "relative positions are taken as learned ones");
+    }
+
     void attention()
     {
-        const std::string type = values_.text("--position-embedding-type");
-        const bool rotary = values_.on("--use-rotary-position-embeddings");
-        if (type == "none")
-            model_.position = PositionKind::none;
-        else if (rotary || type == "rope" || type == "mrope" || type == "yarn")
-            model_.position = PositionKind::rotary;
-        else
-            model_.position = PositionKind::learned;
-        if (!type.empty() || rotary)
-            take(values_.either("--position-embedding-type", "--use-rotary-position-embeddings"),
-                 model_.position, model_.position, "position");
-        if (type == "relative")
-            draft_.assume(values_.origin("--position-embedding-type"),
-                          "relative positions are taken as learned ones");
+        position();
         const auto rows = values_.whole("--max-position-embeddings");
         if (model_.position == PositionKind::learned && rows)
             take("--max-position-embeddings", model_.max_positions, *rows, "max_positions");
@@ -184,78 +252,12 @@ private:
         model_.norm = plain_name(norm) == "rmsnorm" ? NormKind::rms_norm : NormKind::layer_norm;
         if (!norm.empty())
             take("--normalization", model_.norm, model_.norm, "norm");
+        if (values_.on("--embed-layernorm"))
+            take("--embed-layernorm", model_.embedding_norm, true, "embedding_norm");
         model_.tied_embeddings = !values_.on("--untie-embeddings-and-output-weights");
         if (!model_.tied_embeddings)
             take("--untie-embeddings-and-output-weights", model_.tied_embeddings, false,
                  "tied_embeddings");
-    }
-
-    void vocabulary()
-    {
-        std::string type = values_.text("--tokenizer-type");
-        if (type.empty() && (is_bert(reader_) || is_t5(reader_)))
-            type = "BertWordPieceLowerCase"; // the default of those programs
-        if (const auto size = values_.whole("--vocab-size"))
-            take("--vocab-size", model_.vocabulary, *size, "vocabulary");
-        else if (const auto padded = values_.whole("--padded-vocab-size"))
-            take("--padded-vocab-size", model_.vocabulary, *padded, "vocabulary");
-        else if (const auto words = published_vocabulary())
-            take("--tokenizer-model", model_.vocabulary, *words, "vocabulary");
-        else if (const auto named = vocabulary_in_name(); named > 0) {
-            model_.vocabulary = named;
-            draft_.assume(fmt::format("vocabulary {}, as the tokenizer's file is called (--set "
-                                      "model.vocabulary=128256 says another)",
-                                      model_.vocabulary));
-        } else {
-            const auto* const known =
-                std::find_if(tokenizers.begin(), tokenizers.end(),
-                             [&](const Tokenizer& tokenizer) { return tokenizer.type == type; });
-            const bool found = known != tokenizers.end();
-            model_.vocabulary = found ? known->vocabulary : tokenizers.front().vocabulary;
-            draft_.assume(found ? fmt::format("vocabulary {}, of {}", model_.vocabulary, type)
-                                : fmt::format("vocabulary {}, GPT-2's: no argument states it "
-                                              "(--set model.vocabulary=128256 does)",
-                                              model_.vocabulary));
-        }
-        const std::int64_t multiple =
-            values_.whole("--make-vocab-size-divisible-by").value_or(usual_multiple);
-        // The layers of Megatron-Core are padded so by themselves.
-        const bool padded_later = multiple == usual_multiple && !values_.on("--deepspeed");
-        if (padded_later || multiple < 1 || multiple > 1'000'000)
-            return;
-        const std::int64_t unit =
-            multiple * std::clamp<std::int64_t>(
-                           values_.whole("--tensor-model-parallel-size").value_or(1), 1, 100'000);
-        const std::int64_t padded = (model_.vocabulary + unit - 1) / unit * unit;
-        if (reader_.arguments.contains("--make-vocab-size-divisible-by"))
-            take("--make-vocab-size-divisible-by", model_.vocabulary, padded, "vocabulary");
-        else if (padded != model_.vocabulary) {
-            model_.vocabulary = padded;
-            draft_.assume(fmt::format("vocabulary padded to {}: a multiple of {}, Megatron-LM's "
-                                      "default for each tensor-parallel rank",
-                                      padded, usual_multiple));
-        }
-    }
-
-    // Of the shipped model whose tokenizer is named.
-    std::optional<std::int64_t> published_vocabulary()
-    {
-        std::string named;
-        for (const Argument& one : reader_.arguments.unseen()) // else it stays one of the data
-            if (one.name == "--tokenizer-model" && one.values.size() == 1)
-                named = shipped_model_named(one.values.front());
-        const std::optional<Model> model = named.empty() ? std::nullopt : shipped_model(named);
-        const auto* const layers = model ? std::get_if<Transformer>(&model->architecture) : nullptr;
-        return layers == nullptr ? std::nullopt : std::optional(layers->vocabulary);
-    }
-
-    // Of what the tokenizer's file is called; 0 where that says nothing.
-    std::int64_t vocabulary_in_name() const
-    {
-        for (const Argument& one : reader_.arguments.unseen()) // else it stays one of the data
-            if (one.name == "--tokenizer-model" || one.name == "--tokenizer-name-or-path")
-                return vocabulary_named(one.text());
-        return 0;
     }
 
     void predictions()
@@ -292,13 +294,21 @@ private:
         take("--num-experts", moe.experts, count, "moe.experts");
         if (const auto size = values_.whole("--moe-router-topk"))
             take("--moe-router-topk", moe.experts_per_token, *size, "moe.experts_per_token");
-        else
-            draft_.assume("2 experts per token, Megatron-LM's default");
+        else {
+            moe.experts_per_token = values_.on("--deepspeed") ? 1 : 2;
+            draft_.assume(moe.experts_per_token == 1
+                              ? "one expert per token, Megatron-DeepSpeed's default"
+                              : "2 experts per token, Megatron-LM's default");
+        }
         moe.expert_ffn = model_.ffn;
         if (const auto size = values_.whole("--moe-ffn-hidden-size"))
             take("--moe-ffn-hidden-size", moe.expert_ffn, *size, "moe.expert_ffn");
         if (const auto size = values_.whole("--moe-shared-expert-intermediate-size"))
             take("--moe-shared-expert-intermediate-size", moe.shared_expert_ffn, *size,
+                 "moe.shared_expert_ffn");
+        if (const auto shared = values_.whole("--n-shared-experts")) // MindSpeed's
+            take("--n-shared-experts", moe.shared_expert_ffn,
+                 std::clamp<std::int64_t>(*shared, 0, 1'000'000) * moe.expert_ffn,
                  "moe.shared_expert_ffn");
         if (const auto width = values_.whole("--moe-latent-size"))
             take("--moe-latent-size", moe.latent_width, *width, "moe.latent_width");
@@ -315,6 +325,8 @@ private:
 
     void which_layers(MixtureOfExperts& moe)
     {
+        values_.take("--first-k-dense-replace", moe.leading_dense_layers,
+                     "model.moe.leading_dense_layers");
         const std::string text = values_.text("--moe-layer-freq");
         if (text.empty())
             return;

@@ -48,6 +48,9 @@ private:
         values_.take("--tensor-model-parallel-size", strategy_.tp, "strategy.tp");
         values_.take("--pipeline-model-parallel-size", strategy_.pp, "strategy.pp");
         values_.take("--context-parallel-size", strategy_.cp, "strategy.cp");
+        if (values_.on("--no-pipeline-parallel") && strategy_.pp > 1)
+            draft_.flag(values_.origin("--no-pipeline-parallel"),
+                        fmt::format("{} stages are stated, and modelled", strategy_.pp));
         const bool sequence = values_.on("--sequence-parallel");
         if (strategy_.tp > 1)
             strategy_.sequence_parallel = sequence;
@@ -122,10 +125,12 @@ private:
         const auto first = values_.whole("--decoder-first-pipeline-num-layers");
         const auto last = values_.whole("--decoder-last-pipeline-num-layers");
         PipelineOptions& pipeline = strategy_.pipeline;
-        if (values_.on("--account-for-embedding-in-pipeline-split"))
+        const bool with_embedding = values_.on("--account-for-embedding-in-pipeline-split");
+        const bool with_loss = values_.on("--account-for-loss-in-pipeline-split");
+        if (with_embedding && strategy_.pp > 1)
             take("--account-for-embedding-in-pipeline-split", pipeline.account_for_embedding, true,
                  "strategy.pipeline.account_for_embedding");
-        if (values_.on("--account-for-loss-in-pipeline-split"))
+        if (with_loss && strategy_.pp > 1)
             take("--account-for-loss-in-pipeline-split", pipeline.account_for_loss, true,
                  "strategy.pipeline.account_for_loss");
         values_.take("--microbatch-group-size-per-virtual-pipeline-stage",
@@ -219,7 +224,7 @@ private:
         const auto* transformer =
             draft_.model ? std::get_if<Transformer>(&draft_.model->architecture) : nullptr;
         const bool moe = transformer != nullptr && transformer->moe.has_value();
-        dispatch(moe);
+        dispatch(moe, moe && transformer->moe->shared_expert_ffn > 0);
         if (values_.whole("--expert-tensor-parallel-size"))
             values_.take("--expert-tensor-parallel-size", strategy_.etp, "strategy.etp");
         else if (moe && strategy_.tp > 1) {
@@ -230,7 +235,7 @@ private:
         }
     }
 
-    void dispatch(bool moe)
+    void dispatch(bool moe, bool shared)
     {
         constexpr std::string_view deepep = "--moe-enable-deepep";
         // Takes the place of any other, and has none in a model without experts.
@@ -255,7 +260,11 @@ private:
             experts.dispatcher = Dispatcher::all_gather;
             draft_.assume("tokens are gathered by all experts (allgather), Megatron-LM's default");
         }
-        if (values_.on("--moe-shared-expert-overlap"))
+        const bool overlapped = values_.on("--moe-shared-expert-overlap");
+        if (overlapped && !shared)
+            draft_.ignore(values_.origin("--moe-shared-expert-overlap"),
+                          "of no effect without a shared expert");
+        else if (overlapped)
             take("--moe-shared-expert-overlap", experts.overlap_shared, true,
                  "strategy.experts.overlap_shared");
         if (const auto factor = values_.number("--moe-expert-capacity-factor"))

@@ -6,6 +6,8 @@
 #include "sim/study/jobs/megatron/megatron.h"
 #include "sim/study/jobs/nearest_optimizer.h"
 
+#include <algorithm>
+
 namespace trainyard {
 namespace {
 
@@ -218,6 +220,24 @@ private:
             draft_.refuse(values_.origin("--recompute-granularity"), "is no granularity",
                           "full or selective");
         modules();
+        experts_alone();
+    }
+
+    // Megatron-Core 0.11 has a switch of its own for the layers of experts.
+    void experts_alone()
+    {
+        constexpr std::string_view name = "--moe-layer-recompute";
+        if (!values_.on(name))
+            return;
+        if (training_.recompute == Recompute::full)
+            return draft_.understand(values_.origin(name), "part of what is computed again");
+        std::vector<RecomputeModule> modules = training_.recompute_modules;
+        if (training_.recompute == Recompute::selective && modules.empty())
+            modules.push_back(RecomputeModule::core_attn);
+        if (std::ranges::find(modules, RecomputeModule::moe) == modules.end())
+            modules.push_back(RecomputeModule::moe);
+        training_.recompute = Recompute::selective;
+        take(name, training_.recompute_modules, modules, "training.recompute_modules");
     }
 
     void modules()

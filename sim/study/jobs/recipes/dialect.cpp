@@ -1,6 +1,7 @@
 #include "sim/study/jobs/recipes/dialect.h"
 
 #include "sim/study/jobs/recipes/own_words.h"
+#include "sim/study/jobs/shell/arguments.h"
 
 #include <algorithm>
 #include <array>
@@ -113,9 +114,12 @@ constexpr std::array trainer_keys{
     RecipeKey{"lora_target_linear", "true", "--lora-target-modules", "all-linear"},
     RecipeKey{"fsdp_version", "", "--fsdp", "full_shard"},
     RecipeKey{"fsdp_config.reshard_after_forward", "false", "--no-reshard-after-forward", on},
+    RecipeKey{"fsdp_reshard_after_forward", "false", "--no-reshard-after-forward", on},
     RecipeKey{"fsdp_config.offload_params", "true", "--fsdp-offload", on},
     RecipeKey{"fsdp_offload_params", "true", "--fsdp-offload", on},
     RecipeKey{"activation_checkpointing", "true", "--gradient-checkpointing", on},
+    RecipeKey{"enable_activation_checkpointing", "true", "--gradient-checkpointing", on},
+    RecipeKey{"enable_activation_checkpointing", "false", "--gradient-checkpointing", off},
     RecipeKey{"fsdp_activation_checkpointing", "true", "--gradient-checkpointing", on},
     RecipeKey{"dist_config.name", "fsdp2", "--fsdp", "full_shard"},
     RecipeKey{"dist_config.config_file", "", "--deepspeed", ""},
@@ -194,6 +198,14 @@ constexpr std::array factory_unsaid{
     UnsaidArgument{"--cutoff-len", "2048"},
 };
 
+// And of its version 1: config/training_args.py.
+constexpr std::array factory_v1_unsaid{
+    UnsaidArgument{"--bf16", "", "--fp16"},
+    UnsaidArgument{"--gradient-checkpointing"},
+    UnsaidArgument{"--per-device-train-batch-size", "1"},
+    UnsaidArgument{"--cutoff-len", "2048"},
+};
+
 // Trainer's batch and LLaMA-Factory's length.
 constexpr std::array factory_core_unsaid{
     UnsaidArgument{"--micro-batch-size", "8"},
@@ -229,6 +241,7 @@ constexpr std::array swift_unsaid{
     UnsaidArgument{"--bf16", "", "--fp16"},
     UnsaidArgument{"--gradient-checkpointing"},
     UnsaidArgument{"--per-device-train-batch-size", "1"},
+    UnsaidArgument{"--attn-implementation", "sdpa", "--attn-impl"}, // transformers' own
     UnsaidArgument{"--tuner-type", "lora"},
     UnsaidArgument{"--target-modules", "all-linear", "--lora-target-modules", "--tuner-type",
                    "lora"},
@@ -241,6 +254,26 @@ constexpr std::array trl_unsaid{
     UnsaidArgument{"--gradient-checkpointing"},
     UnsaidArgument{"--max-length", "1024", "--max-seq-length"},
 };
+// ms-swift's arguments for Megatron-Core.
+constexpr std::array swift_core_unsaid{
+    UnsaidArgument{"--bf16", "", "--fp16"}, // the format of the published weights
+    UnsaidArgument{"--global-batch-size", "16"},
+    UnsaidArgument{"--use-distributed-optimizer"},
+    UnsaidArgument{"--recompute-granularity", "selective"},
+    UnsaidArgument{"--attention-backend", "flash", "--use-flash-attn"},
+    UnsaidArgument{"--cross-entropy-loss-fusion"},
+    UnsaidArgument{"--moe-token-dispatcher-type", "alltoall", "--moe-enable-deepep"},
+    UnsaidArgument{"--expert-tensor-parallel-size", "1"},
+};
+// What slime and miles set before Megatron-LM reads the arguments.
+constexpr std::array slime_unsaid{
+    UnsaidArgument{"--bf16", "", "--fp16"},
+    UnsaidArgument{"--use-distributed-optimizer"},
+    UnsaidArgument{"--seq-length", "4096"},
+};
+constexpr RecipeDialect swift_on_core{"ms-swift on Megatron-Core", "", "",
+                                      RecipeWords::megatron,       {}, swift_core_unsaid};
+constexpr RecipeDialect slime{"slime", "", "", RecipeWords::megatron, {}, slime_unsaid};
 constexpr RecipeDialect trl{"TRL", "", "", RecipeWords::trainer, {}, trl_unsaid};
 constexpr RecipeDialect swift{"ms-swift", "", "", RecipeWords::trainer, {}, swift_unsaid};
 
@@ -270,7 +303,7 @@ constexpr std::array dialects{
     RecipeDialect{"LLaMA-Factory", "model_name_or_path", "stage", RecipeWords::trainer,
                   trainer_keys, factory_unsaid},
     RecipeDialect{"LLaMA-Factory", "model_class", "model", RecipeWords::trainer, trainer_keys,
-                  core_unsaid},
+                  factory_v1_unsaid},
     RecipeDialect{"Oumi", "model.model_name", "training", RecipeWords::trainer, oumi_keys,
                   oumi_unsaid, nullptr, deepspeed_of_oumi},
     RecipeDialect{"torchtune",
@@ -348,9 +381,15 @@ const RecipeDialect* dialect_of_program(std::string_view program)
     const std::string_view word = program.substr(0, program.find(' '));
     return word == "llamafactory-cli" ? dialect_named("LLaMA-Factory")
            : word == "swift"          ? &swift
+           : word == "megatron"       ? &swift_on_core
            : word == "trl"            ? &trl
            : word == "axolotl"        ? dialect_named("axolotl")
                                       : nullptr;
+}
+
+const RecipeDialect* dialect_of_arguments(const Arguments& arguments)
+{
+    return arguments.contains("--actor-num-gpus-per-node") ? &slime : nullptr;
 }
 
 const RecipeKey* key_of(const RecipeDialect& dialect, std::string_view name, std::string_view value)

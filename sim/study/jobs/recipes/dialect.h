@@ -58,6 +58,10 @@ const RecipeDialect* dialect_named(std::string_view name); // null when there is
 // That of "llamafactory-cli train", whose arguments are settings of its recipes.
 const RecipeDialect* dialect_of_program(std::string_view program);
 
+// That of a program which only its arguments tell: slime's "--actor-num-gpus-per-node". Null when
+// there is none.
+const RecipeDialect* dialect_of_arguments(const Arguments& arguments);
+
 const Json* setting_at(const Json& root, std::string_view dotted);
 
 // The row for a setting by its whole name or by its last part; null when there is none.

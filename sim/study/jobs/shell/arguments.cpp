@@ -24,6 +24,8 @@ std::string with_dashes_throughout(std::string name)
 
 std::string Argument::text() const
 {
+    if (!written.empty())
+        return written;
     std::string out = name;
     for (const std::string& value : values)
         out += " " + value;
@@ -75,6 +77,14 @@ std::vector<Argument> Arguments::unseen() const
         if (!looked_for_.contains(argument.name))
             out.push_back(argument);
     return out;
+}
+
+void Arguments::replace_all(std::vector<Argument> arguments)
+{
+    arguments_.clear();
+    last_.clear();
+    for (Argument& one : arguments)
+        add(std::move(one));
 }
 
 SoughtNames Arguments::sought() const

@@ -17,6 +17,7 @@ struct Argument {
     std::string name; // "--num-layers"; underscores of the file are dashes here
     std::vector<std::string> values;
     int line = 0;
+    std::string written{}; // as it stands there, where its name is another's in other words
 
     std::string text() const; // as written: "--num-layers 32"
     bool operator==(const Argument&) const = default;
@@ -41,6 +42,10 @@ public:
 
     // Those that were never looked at, in the order of the file.
     std::vector<Argument> unseen() const;
+
+    // All of them, in the order of the file; and others in their place.
+    const std::vector<Argument>& all() const { return arguments_; }
+    void replace_all(std::vector<Argument> arguments);
 
     SoughtNames sought() const;
 

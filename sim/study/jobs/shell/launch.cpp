@@ -12,22 +12,38 @@ namespace {
 
 using enum LauncherMeaning;
 
-// srun bash -c "torchrun ...": the command inside the quotes.
-std::vector<ShellCommand> unwrapped(const ShellCommand& command, const ShellScript& script)
+// "bash -c '$LAUNCHER $CMD'": the word is a script of its own.
+bool is_script_of_a_shell(const std::vector<TracedText>& words, std::size_t at)
 {
-    for (const TracedText& word : command.words) {
+    constexpr std::array<std::string_view, 4> shells{"bash", "sh", "zsh", "dash"};
+    if (at < 2 || !words[at - 1].text.starts_with('-') || !words[at - 1].text.ends_with('c'))
+        return false;
+    return std::any_of(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(at) - 1,
+                       [&](const TracedText& word) {
+                           const std::string name =
+                               word.text.substr(word.text.find_last_of('/') + 1);
+                           return std::ranges::find(shells, name) != shells.end();
+                       });
+}
+
+// srun bash -c "torchrun ...": the script inside the quotes; one without a command where there is
+// none.
+ShellScript unwrapped(const ShellCommand& command, const ShellScript& script)
+{
+    for (std::size_t at = 0; at < command.words.size(); ++at) {
+        const TracedText& word = command.words[at];
+        const bool plain = word.text.find("torchrun ") != std::string::npos ||
+                           word.text.find("python") != std::string::npos;
         const bool nested = !word.text.starts_with("$(") &&
                             word.text.find(' ') != std::string::npos &&
-                            (word.text.find("torchrun ") != std::string::npos ||
-                             word.text.find("python") != std::string::npos);
+                            (plain || is_script_of_a_shell(command.words, at));
         if (!nested)
             continue;
-        std::map<std::string, std::string> known;
-        for (const auto& [name, variable] : script.variables)
-            if (variable.values.size() == 1)
-                known[name] = variable.values.front().text;
-        if (const Checked<ShellScript> inside = read_shell(word, "", known))
-            return inside->commands;
+        Checked<ShellScript> inside = read_inner_shell(word, script.variables);
+        if (inside && (plain || std::ranges::any_of(inside->commands, [](const ShellCommand& one) {
+                           return launch_of(one.words).has_value();
+                       })))
+            return std::move(*inside);
     }
     return {};
 }
@@ -124,14 +140,16 @@ std::optional<Launch> from_variables(const ShellScript& script)
     return out.arguments.empty() ? std::nullopt : std::optional(std::move(out));
 }
 
-// Launchers that take the devices that are visible where they are told no number.
+// Launchers that take the devices that are visible where they are told no number. Where the number
+// that one is told is not known, those devices tell it.
 constexpr std::array<std::string_view, 6> launchers_on_all_devices{
     "deepspeed", "accelerate", "swift", "megatron", "llamafactory-cli", "axolotl"};
 
 void take_visible_devices(Launch& launch)
 {
     const auto found = launch.environment.find("CUDA_VISIBLE_DEVICES");
-    const bool all = std::find(launchers_on_all_devices.begin(), launchers_on_all_devices.end(),
+    const bool all = launch.gpus_unknown ||
+                     std::find(launchers_on_all_devices.begin(), launchers_on_all_devices.end(),
                                launch.launcher) != launchers_on_all_devices.end();
     if (!all || launch.gpus_per_node || (launch.nodes && launch.launcher == "deepspeed") ||
         found == launch.environment.end() || found->second.text.empty() ||
@@ -146,9 +164,10 @@ void take_visible_devices(Launch& launch)
 std::optional<Launch> find_launch(const ShellScript& script)
 {
     std::optional<Launch> best;
-    std::vector<int> launches; // lines of all of them
-    int last_line = 0;         // of the command before, where that is a launch
-    Launch bare;               // lines that are arguments and nothing else
+    std::vector<int> launches;                // lines of all of them
+    int last_line = 0;                        // of the command before, where that is a launch
+    Launch bare;                              // lines that are arguments and nothing else
+    std::map<std::string, std::string> files; // that scripts inside it write
     const auto consider = [&](const ShellCommand& command, const ShellCommand& outer) {
         std::optional<Launch> launch = launch_of(command.words);
         const bool options = command.words.front().text.starts_with("--");
@@ -174,10 +193,11 @@ std::optional<Launch> find_launch(const ShellScript& script)
         best = std::move(launch);
     };
     for (const ShellCommand& command : script.commands) {
-        const std::vector<ShellCommand> inside = unwrapped(command, script);
-        for (const ShellCommand& nested : inside)
+        const ShellScript inside = unwrapped(command, script);
+        files.insert(inside.files.begin(), inside.files.end());
+        for (const ShellCommand& nested : inside.commands)
             consider(nested, command);
-        if (inside.empty())
+        if (inside.commands.empty())
             consider(command, command);
     }
     if (!best && !bare.arguments.empty()) {
@@ -196,6 +216,7 @@ std::optional<Launch> find_launch(const ShellScript& script)
             best->environment = script.exported;
     }
     if (best) {
+        best->files = std::move(files);
         take_visible_devices(*best);
         take_slurm_directives(*best, script);
         best->others = std::move(launches);

@@ -28,9 +28,11 @@ struct Launch {
     std::map<std::string, TracedText> environment; // exported, or set for the command
     std::vector<std::string> ignored;              // options of launchers that say nothing here
     std::vector<std::string> unknown;              // sizes whose value is not known
+    bool gpus_unknown = false;                     // one of them is that of GPUs a node
     TracedText config; // of the launcher itself: accelerate's --config-file
     bool cut = false;  // a comment among its continued lines ends it before its last arguments
-    std::vector<int> others; // lines of the script's other launches
+    std::map<std::string, std::string> files; // that a script inside the script writes
+    std::vector<int> others;                  // lines of the script's other launches
 };
 
 // The launch of the script that trains: the command with a launcher or a Python program whose

@@ -25,9 +25,10 @@ bool is_python(const std::string& word)
 // Programs that are launchers of their own: their first word says what they do.
 bool trains_by_itself(const std::string& word, const std::string& next)
 {
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 11> commands{{
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 12> commands{{
         {"megatron", "sft"},
         {"megatron", "pt"},
+        {"megatron", "rlhf"},
         {"swift", "sft"},
         {"swift", "pt"},
         {"swift", "rlhf"},
@@ -242,9 +243,11 @@ void put_size(Launch& launch, LauncherMeaning meaning, const std::string& name,
         return;
     if (const std::optional<int> size = size_in(value.text))
         *place = LaunchSize{*size, value.line()};
-    else
+    else {
+        launch.gpus_unknown = launch.gpus_unknown || meaning == gpus_per_node;
         launch.unknown.push_back(
             fmt::format("line {}: {} {} is no number known here", value.line(), name, value.text));
+    }
 }
 
 std::optional<Launch> launch_of(const std::vector<TracedText>& words)

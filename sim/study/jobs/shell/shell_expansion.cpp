@@ -131,7 +131,9 @@ std::vector<TracedText> ShellExpander::values(const ShellPiece& piece)
         // $1 and the like are put in first.
         const TracedText expression = expanded(piece.text);
         const auto value = shell_arithmetic(expression.text, lookup());
-        out.append(value ? std::to_string(*value) : "$((" + expression.text + "))", line);
+        out.append(value ? std::to_string(*value)
+                         : "$((" + with_unknown_names(expression.text) + "))",
+                   line);
         return {out};
     }
     case ShellPiece::Kind::command:
@@ -153,6 +155,27 @@ std::optional<TracedText> ShellExpander::inner_text(const TracedText& inside)
     TracedText out = text(quoted_pieces(inside));
     --depth_;
     return out;
+}
+
+// Arithmetic that could not be done, with what its names stand for where that is not known:
+// "DP * 8" is "${1} * 8" where DP is the script's first argument.
+std::string ShellExpander::with_unknown_names(const std::string& expression) const
+{
+    constexpr std::size_t longest = 1000;
+    std::string out;
+    for (std::size_t at = 0; at < expression.size();) {
+        const std::size_t length = name_length(std::string_view(expression).substr(at));
+        const std::string word =
+            expression.substr(at, length > 0 ? length : end_of_unit(expression, at) - at);
+        const bool name = length > 0 && std::isdigit(static_cast<unsigned char>(word.front())) == 0;
+        const auto found = name ? variables_.find(word) : variables_.end();
+        const bool unset = name && found == variables_.end();
+        const bool unknown = found != variables_.end() && found->second.values.size() == 1 &&
+                             has_unknown(found->second.values.front().text);
+        out += unset ? "${" + word + "}" : unknown ? found->second.values.front().text : word;
+        at += word.size();
+    }
+    return out.size() <= longest ? out : expression;
 }
 
 // What the commands of $(...) print, where that follows from their words.

@@ -62,6 +62,7 @@ private:
                                           const TracedText& unknown);
     std::optional<std::vector<TracedText>> slice(const Selected& of, const std::string& operation);
     std::optional<std::string> output(const TracedText& commands);
+    std::string with_unknown_names(const std::string& expression) const;
     std::optional<TracedText> inner_text(const TracedText& inside);
     ShellLookup lookup() const
     {

@@ -77,6 +77,30 @@ void define_slurm_variables(ShellScript& script)
     }
 }
 
+namespace {
+
+// Runs what was cut into tokens; what it starts with is in `out` already.
+Checked<ShellScript> read_tokens(const ShellTokens& tokens, ShellScript out,
+                                 const std::string& file, const ShellFiles& files,
+                                 std::vector<TracedText> parameters)
+{
+    ShellInterpreter interpreter(out, files);
+    if (!parameters.empty())
+        interpreter.set_parameters(std::move(parameters));
+    interpreter.run(tokens.tokens);
+    out.too_deep = tokens.too_deep > 0 ? tokens.too_deep : interpreter.too_deep();
+    for (const auto& [name, variable] : out.variables)
+        if (variable.exported && !variable.values.empty())
+            out.exported[name] = variable.values.front();
+    if (interpreter.overflown())
+        return tl::unexpected(
+            Problems{{file, 0, "", "its variables grow beyond all reason",
+                      "give the launch line with the values put in", Severity::error}});
+    return out;
+}
+
+} // namespace
+
 Checked<ShellScript> read_shell(const TracedText& text, const std::string& file,
                                 const std::map<std::string, std::string>& defined,
                                 const ShellFiles& files)
@@ -91,28 +115,23 @@ Checked<ShellScript> read_shell(const TracedText& text, const std::string& file,
         traced_value.append(value, 0);
         out.variables[name].values = {std::move(traced_value)};
     }
-    ShellInterpreter interpreter(out, files);
-    if (std::vector<TracedText> words = file.empty() || defined.contains("1")
-                                            ? std::vector<TracedText>{}
-                                            : shown_arguments_in(text, file);
-        !words.empty())
-    {
-        for (const TracedText& word : words) {
-            out.shown_call.append(out.shown_call.text.empty() ? "" : " ", word.line());
-            out.shown_call.append(word);
-        }
-        interpreter.set_parameters(std::move(words));
+    std::vector<TracedText> words = file.empty() || defined.contains("1")
+                                        ? std::vector<TracedText>{}
+                                        : shown_arguments_in(text, file);
+    for (const TracedText& word : words) {
+        out.shown_call.append(out.shown_call.text.empty() ? "" : " ", word.line());
+        out.shown_call.append(word);
     }
-    interpreter.run(tokens.tokens);
-    out.too_deep = tokens.too_deep > 0 ? tokens.too_deep : interpreter.too_deep();
-    for (const auto& [name, variable] : out.variables)
-        if (variable.exported && !variable.values.empty())
-            out.exported[name] = variable.values.front();
-    if (interpreter.overflown())
-        return tl::unexpected(
-            Problems{{file, 0, "", "its variables grow beyond all reason",
-                      "give the launch line with the values put in", Severity::error}});
-    return out;
+    return read_tokens(tokens, std::move(out), file, files, std::move(words));
+}
+
+Checked<ShellScript> read_inner_shell(const TracedText& text, const ShellVariables& known)
+{
+    ShellTokens tokens = shell_tokens(text);
+    ShellScript out;
+    out.skipped = std::move(tokens.skipped);
+    out.variables = known;
+    return read_tokens(tokens, std::move(out), "", {}, {});
 }
 
 } // namespace trainyard

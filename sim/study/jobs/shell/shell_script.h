@@ -40,4 +40,7 @@ Checked<ShellScript> read_shell(const TracedText& text, const std::string& file,
                                 const std::map<std::string, std::string>& defined,
                                 const ShellFiles& files = {});
 
+// A script that another one starts as a text ("bash -c '...'"), with what that one knows.
+Checked<ShellScript> read_inner_shell(const TracedText& text, const ShellVariables& known);
+
 } // namespace trainyard

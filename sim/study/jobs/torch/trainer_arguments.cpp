@@ -44,8 +44,13 @@ public:
         read_adapters(arguments_, draft_, {});
         buckets();
         const SoughtNames sought = arguments_.sought();
-        for (const Argument& argument : arguments_.unseen())
-            draft_.ignore_unknown({argument.line, argument.text()}, argument.name, sought);
+        for (const Argument& argument : arguments_.unseen()) {
+            const Origin origin{argument.line, argument.text()};
+            if (const auto why = trainer_aside(argument.name))
+                draft_.ignore(origin, *why);
+            else
+                draft_.tell_unknown(origin, argument.name, sought);
+        }
         if (framework_ == TrainerFor::torch)
             require_model(context_, "the arguments");
     }
@@ -85,6 +90,8 @@ private:
     void precision()
     {
         const std::string mixed = values_.text("--mixed-precision");
+        for (const std::string_view other : {"--bf16", "--fp16", "--tf32"})
+            values_.on(other); // looked at, whichever says it first
         if (mixed == "fp8" || values_.on("--fp8")) {
             take(mixed == "fp8" ? "--mixed-precision" : "--fp8", training_.precision,
                  Precision::fp8, "training.precision");
@@ -122,7 +129,10 @@ private:
         const bool compiled = values_.on("--torch-compile");
         const std::string_view option = values_.either("--fsdp", "--fsdp.sharding-strategy");
         const Argument* fsdp = arguments_.find(option);
-        const std::string said = fsdp == nullptr ? std::string() : in_lower_case(fsdp->text());
+        std::string said = fsdp == nullptr ? std::string() : in_lower_case(fsdp->text());
+        for (const std::string_view strategy : {"--fsdp-sharding-strategy", "--sharding-strategy"})
+            if (fsdp != nullptr)
+                said += " " + in_lower_case(values_.text(strategy));
         const auto says = [&](std::string_view word) {
             return said.find(word) != std::string::npos;
         };
@@ -224,7 +234,7 @@ private:
         std::optional<AttentionKernel>& kernel = draft_.scenario.software.attention;
         constexpr std::string_view place = "software.attention";
         for (const std::string_view name :
-             {"--attn-implementation", "--attention-implementation", "--flash-attn"})
+             {"--attn-implementation", "--attn-impl", "--attention-implementation", "--flash-attn"})
         {
             const std::string said = values_.text(name);
             if (said.find("flash") != std::string::npos || said.starts_with("fa")) {

@@ -16,4 +16,7 @@ void read_trainer_arguments(Arguments& arguments, JobContext& context, TrainerFo
 // A torchrun line with those arguments.
 std::string write_torchrun(const ExportedJob& job);
 
+// Why an argument has no bearing on a step; nothing for one that is not known.
+std::optional<std::string_view> trainer_aside(std::string_view name);
+
 } // namespace trainyard

@@ -120,7 +120,7 @@ TEST_CASE("defaults stand in for variables that nothing sets")
 TEST_CASE("what is not known stays visible")
 {
     CHECK(words("run $TP ${PP} $(hostname) $((TP * 2))") ==
-          Words{"run", "${TP}", "${PP}", "$(hostname)", "$((TP * 2))"});
+          Words{"run", "${TP}", "${PP}", "$(hostname)", "$((${TP} * 2))"});
 }
 
 TEST_CASE("arithmetic follows the usual precedence")

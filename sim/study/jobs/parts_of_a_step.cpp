@@ -1,0 +1,40 @@
+#include "sim/study/jobs/parts_of_a_step.h"
+
+#include <algorithm>
+#include <array>
+
+namespace trainyard {
+namespace {
+
+// As names of settings have them, at the begin or the end of a word: "--checkpointed-activations",
+// "--deepnorm".
+constexpr std::array<std::string_view, 48> parts_of_a_step{
+    "attention", "attn",    "activation", "checkpoint", "recompute", "parallel", "vocab",
+    "glu",       "norm",    "tie",        "expert",     "moe",       "head",     "layer",
+    "batch",     "seq",     "pipe",       "stage",      "mamba",     "deltanet", "linear",
+    "hidden",    "ffn",     "mlp",        "mtp",        "window",    "offload",  "shard",
+    "zero",      "fsdp",    "overlap",    "precision",  "fp8",       "fp16",     "fp32",
+    "bf16",      "dtype",   "dropout",    "position",   "latent",    "lora",     "memory",
+    "freeze",    "quantiz", "cpu",        "l2l",        "delay",     "partition"};
+
+bool is_of_a_step(std::string_view word)
+{
+    return std::ranges::any_of(parts_of_a_step, [&](std::string_view part) {
+        return word.starts_with(part) || word.ends_with(part);
+    });
+}
+
+} // namespace
+
+bool names_a_part_of_a_step(std::string_view name)
+{
+    while (!name.empty()) {
+        const std::size_t end = std::min(name.find_first_of("-."), name.size());
+        if (is_of_a_step(name.substr(0, end)))
+            return true;
+        name = name.substr(std::min(end + 1, name.size()));
+    }
+    return false;
+}
+
+} // namespace trainyard

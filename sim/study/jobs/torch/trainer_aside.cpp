@@ -1,0 +1,61 @@
+// Arguments in the words of Hugging Face's Trainer and its kin that change neither the time of a
+// step nor its memory.
+
+#include "sim/study/jobs/job_draft.h"
+#include "sim/study/jobs/torch/trainer_arguments.h"
+
+#include <array>
+
+namespace trainyard {
+namespace {
+
+constexpr std::string_view learnt = "of the learning, not of the time of a step";
+constexpr std::string_view generated = "of the generation, which is not modelled";
+constexpr std::string_view evaluated = "of the evaluation, which is not part of a step";
+constexpr std::string_view stored = "of checkpoints and logs, which are not part of a step";
+constexpr std::string_view wrapped = "each layer is sharded by itself, as modelled";
+constexpr std::string_view loaded = "of the weights as they are loaded";
+
+// By the beginning of the name.
+constexpr std::array trainer_asides{
+    Aside{"--lora-alpha", learnt},
+    Aside{"--lora-dropout", learnt},
+    Aside{"--lora-bias", learnt},
+    Aside{"--loraplus", learnt},
+    Aside{"--peft-use-rslora", learnt},
+    Aside{"--max-grad-norm", learnt},
+    Aside{"--disable-dropout", learnt},
+    Aside{"--vllm-", generated},
+    Aside{"--log-prob-", generated},
+    Aside{"--eval-", evaluated},
+    Aside{"--per-device-eval-batch-size", evaluated},
+    Aside{"--val-batch-size", evaluated},
+    Aside{"--save-", stored},
+    Aside{"--resume-from-checkpoint", stored},
+    Aside{"--auto-resume-from-checkpoints", stored},
+    Aside{"--fsdp-state-dict-type", stored},
+    Aside{"--state-dict-type", stored},
+    Aside{"--transformer-layer-cls", wrapped},
+    Aside{"--fsdp-transformer-layer-cls", wrapped},
+    Aside{"--fsdp-auto-wrap-policy", wrapped},
+    Aside{"--reshard-after-forward", wrapped},
+    Aside{"--fsdp-reshard-after-forward", wrapped},
+    Aside{"--fsdp-limit-all-gathers", wrapped},
+    Aside{"--fsdp-sync-module-states", loaded},
+    Aside{"--fsdp-cpu-ram-efficient-loading", loaded},
+    Aside{"--fsdp-version", wrapped},
+    Aside{"--torch-dtype", loaded},
+    Aside{"--dtype", loaded},
+    Aside{"--bnb-4bit-", "of weights in fewer bits, which are told elsewhere"},
+    Aside{"--pad-to-sequence-len", "sequences are modelled as long as they may be"},
+    Aside{"--original-max-position-embeddings", "of the numerics"},
+};
+
+} // namespace
+
+std::optional<std::string_view> trainer_aside(std::string_view name)
+{
+    return why_aside(trainer_asides, name);
+}
+
+} // namespace trainyard
