@@ -35,6 +35,7 @@ std::vector<CsvColumn> columns_of(const CapacityRow& row)
     add("wall_low_s", of([](const WholeTraining& t) { return t.wall.low.value(); }));
     add("wall_high_s", of([](const WholeTraining& t) { return t.wall.high.value(); }));
     add("goodput", of([](const WholeTraining& t) { return t.goodput(); }));
+    add("spare_nodes", of([](const WholeTraining& t) { return 1.0 * t.process.spare_nodes; }));
     add("money", training != nullptr ? training->cost.money : std::nullopt);
     add("energy_kwh", training != nullptr ? training->cost.energy_kwh : std::nullopt);
     out.push_back({"misses", fmt::format("{}", fmt::join(row.misses, "; "))});

@@ -26,15 +26,22 @@ std::string energy_text(const WholeTraining& training)
     return training.cost.energy_kwh ? kwh_text(*training.cost.energy_kwh) : "";
 }
 
-std::string paid_text(const WholeTraining& training)
+std::string cost_text(const WholeTraining& training)
 {
     return training.cost.money ? money_text(*training.cost.money) : "";
+}
+
+// Nodes that are paid beside those of the cluster.
+std::string spares_cell(const WholeTraining& training)
+{
+    const int spares = training.process.spare_nodes;
+    return spares > 0 ? fmt::format("{}", spares) : "";
 }
 
 // Without the columns of which no row knows anything.
 TableCells without_empty(TableCells table)
 {
-    for (const std::string_view head : {"cost", "energy"}) {
+    for (const std::string_view head : {"cost", "spare nodes", "energy"}) {
         const auto place = std::ranges::find(table.heads, head);
         const auto column = place - table.heads.begin();
         const auto knows = [&](const std::vector<std::string>& row) {
@@ -61,7 +68,8 @@ std::vector<std::string> figure_cells(const CapacityRow& row, const CapacityRepo
                                    percent(step.peak_memory / step.capacity),
                                    days_text(training),
                                    percent(training.goodput()),
-                                   paid_text(training),
+                                   cost_text(training),
+                                   spares_cell(training),
                                    energy_text(training)};
     if (!report.has_tokens)
         cells.push_back(to_display_count(training.request.tokens));
@@ -70,8 +78,8 @@ std::vector<std::string> figure_cells(const CapacityRow& row, const CapacityRepo
 
 std::vector<std::string> figure_heads(const CapacityReport& report)
 {
-    std::vector<std::string> heads{"step",        "batch",   "per s", "MFU",   "memory",
-                                   "days (90 %)", "goodput", "cost",  "energy"};
+    std::vector<std::string> heads{"step",        "batch",   "per s", "MFU",         "memory",
+                                   "days (90 %)", "goodput", "cost",  "spare nodes", "energy"};
     if (!report.has_tokens)
         heads.emplace_back(report.unit);
     return heads;
@@ -266,7 +274,7 @@ TableCells answers_table(const CapacityReport& report)
 TableCells sizes_table(const CapacityReport& report)
 {
     TableCells table{{"cluster", "GPUs", "batch", "step", "MFU", "per GPU", "days", "goodput",
-                      "cost", "layout", ""},
+                      "cost", "spare nodes", "layout", ""},
                      {}};
     for (const std::vector<CapacityRow>& rows : report.clusters)
         for (const CapacityRow& row : rows) {
@@ -280,10 +288,11 @@ TableCells sizes_table(const CapacityReport& report)
                              {fmt::format("{}", row.global_batch), to_display(step.step_time.value),
                               figure_of("mfu").text(step.mfu), percent(*row.scaling),
                               wall_text(row.training->time.mean()),
-                              percent(row.training->goodput()), paid_text(*row.training),
-                              row.layout, fmt::format("{}", fmt::join(row.misses, ", "))});
+                              percent(row.training->goodput()), cost_text(*row.training),
+                              spares_cell(*row.training), row.layout,
+                              fmt::format("{}", fmt::join(row.misses, ", "))});
             } else
-                cells.insert(cells.end(), {"", "", "", "", "", "", "", row.refusal, ""});
+                cells.insert(cells.end(), {"", "", "", "", "", "", "", "", row.refusal, ""});
         }
     return without_empty(std::move(table));
 }

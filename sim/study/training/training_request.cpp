@@ -79,7 +79,7 @@ void check_failures(const WholeTrainingRequest& request, Contradictions& contrad
 {
     const FailureModel& model = request.failures;
     contradiction.when(
-        model.spare_nodes && *model.spare_nodes > 100 * request.nodes(), "/failures/spare_nodes",
+        model.spare_nodes && *model.spare_nodes > most_spares(request), "/failures/spare_nodes",
         fmt::format("{} spare nodes for {}", *model.spare_nodes, request.nodes()), "");
     contradiction.when(request.power.stalled > request.power.busy, "/power/stalled",
                        fmt::format("a stalled GPU draws {} of its power, a busy one {}",
@@ -122,8 +122,10 @@ const FieldTable<FailureModel>& fields_of<FailureModel>()
             .field("replaced", &T::replaced,
                    {.help = "share of failures that need another node", .min = 0, .max = 1})
             .field("repair", &T::repair, {.help = "mean repair time of a node", .min = 0})
-            .field("spare_nodes", &T::spare_nodes,
-                   {.help = "nodes held ready; absent: as many as make waiting rare", .min = 0})
+            .field(
+                "spare_nodes", &T::spare_nodes,
+                {.help = "nodes held ready and paid; absent: as many as make the training cheapest",
+                 .min = 0})
             .field("spot_mtbf_per_node", &T::spot_mtbf_per_node,
                    {.help = "mean time until spot capacity of a node is taken away", .min = 1})
             .field("spot_notice", &T::spot_notice,

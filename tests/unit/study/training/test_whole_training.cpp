@@ -339,6 +339,36 @@ TEST_CASE("rent is paid for every GPU and hour, spares too")
     CHECK_THAT(*answer(request).cost.money, WithinRel(100 * 24 * 140 * 20.0, 1e-12));
 }
 
+// 88 GPUs wait for a node that is repaired about once in a month: a spare would cost more all
+// along.
+TEST_CASE("spare nodes that are not asked for are those that make the training cheapest")
+{
+    WholeTrainingRequest request = failing(48);
+    request.failures.replaced = 0.6;
+    request.failures.spare_nodes.reset();
+    const auto with_gpus = [&](int gpus) {
+        request.gpus = gpus;
+        request.failures.mtbf_per_gpu = Seconds(50'000 * hour);
+        return answer(request);
+    };
+    CHECK(with_gpus(88).process.spare_nodes == 0);
+    for (const bool priced : {false, true}) {
+        if (priced)
+            request.prices.gpu_hour = 2.5;
+        for (const int gpus : {256, 1024, 16'384}) {
+            const WholeTraining best = with_gpus(gpus);
+            CHECK(best.process.spare_nodes > 0);
+            for (const int off : {-1, 1}) {
+                WholeTrainingRequest other = request;
+                other.failures.spare_nodes = best.process.spare_nodes + off;
+                CHECK(best.cost.gpu_hours <= answer(other).cost.gpu_hours);
+            }
+        }
+    }
+    request.failures.replaced = 0;
+    CHECK(with_gpus(1024).process.spare_nodes == 0);
+}
+
 TEST_CASE("what moves the days most comes first, and prices move only the cost")
 {
     WholeTrainingRequest request = failing(10);
