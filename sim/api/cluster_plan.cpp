@@ -280,7 +280,8 @@ Checked<CapacityRequest> capacity_request(const CapacityQuestion& question,
     QuestionReader reader;
     for (ClusterKind& kind : request.clusters)
         kind.prices = request.training.prices;
-    for (std::size_t i = 0; i < question.prices.size(); ++i)
+    const bool all_kinds = request.clusters.size() >= question.clusters.size();
+    for (std::size_t i = 0; all_kinds && i < question.prices.size(); ++i)
         set_price(question.prices[i], price_field(i), request.clusters, reader);
     request.budget = reader.read<double>("/budget", question.budget, parse_count);
     request.scaling = reader.read<GpuRange>("/scaling", question.scaling, parse_gpu_range);
