@@ -108,6 +108,9 @@ std::string reason_text(Exclusion why, const std::string& pointer, const std::st
         return "micro_batch x dp does not divide the batch";
     case Exclusion::input:
         return fmt::format("{} does not fit: {}", field_name(pointer), example);
+    case Exclusion::framework:
+        return fmt::format("{} does not start {} with stages, or with experts over ranks", example,
+                           field_name(pointer));
     case Exclusion::same:
         return "the same job as another point";
     case Exclusion::memory:
