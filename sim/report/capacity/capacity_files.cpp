@@ -25,6 +25,7 @@ std::vector<CsvColumn> columns_of(const CapacityRow& row)
         out.push_back({name, value ? Json(*value) : Json()});
     };
     add("work_per_gpu_to_smallest", row.scaling);
+    add("unproven", row.unproven);
     const WholeTraining* const training = row.training ? &*row.training : nullptr;
     const auto of = [&](auto value) {
         return training != nullptr ? std::optional<double>(value(*training)) : std::nullopt;

@@ -35,6 +35,11 @@ std::string deadline_text(const WholeTraining& training)
     return fmt::format("chance to end within {}", wall_text(*training.request.deadline));
 }
 
+std::string budget_text(const WholeTraining& training)
+{
+    return fmt::format("chance to cost no more than {}", money_text(*training.request.budget));
+}
+
 std::string failures_text(const WholeTraining& training)
 {
     const ExpectedTime& time = training.time;
@@ -146,6 +151,8 @@ std::vector<TrainingFact> training_facts(const TrainingReport& report)
         {"Wall time", wall_text(training.time.mean()), days_text(training)}};
     if (training.in_time)
         facts.push_back({"In time", percent(*training.in_time), deadline_text(training)});
+    if (training.in_budget)
+        facts.push_back({"In budget", percent(*training.in_budget), budget_text(training)});
     facts.push_back(
         {"Goodput", percent(training.goodput()),
          fmt::format("steps of {} alone take {}", to_display(training.request.step_time),

@@ -219,10 +219,12 @@ const FieldTable<WholeTrainingRequest>& fields_of<WholeTrainingRequest>()
             .field("stragglers", &T::stragglers,
                    {.help = "what slow devices add to the steps, as a share", .min = 0, .max = 10})
             .field("deadline", &T::deadline, {.help = "of the whole training", .min = 0})
-            .field("certainty", &T::certainty,
-                   {.help = "the chance to meet the deadline that is enough; 0.5: on average",
-                    .min = 0,
-                    .max = 1})
+            .field("budget", &T::budget, {.help = "what it may cost", .min = 0})
+            .field(
+                "certainty", &T::certainty,
+                {.help = "the chance to meet deadline and budget that is enough; 0.5: on average",
+                 .min = 0,
+                 .max = 1})
             .field("failures", &T::failures, {.help = "what fails"})
             .field("checkpoints", &T::checkpoints, {.help = "what is saved"})
             .field("prices", &T::prices, {.help = "what is paid"})

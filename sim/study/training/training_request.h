@@ -99,7 +99,8 @@ struct WholeTrainingRequest {
     double evaluation = 0;           // time beside the steps, as a share of theirs
     double stragglers = 0;           // what slow devices add to steps, as a share of theirs
     std::optional<Seconds> deadline; // of the whole training
-    double certainty = 0.9;          // the chance that it must have to be met
+    std::optional<double> budget;    // likewise, in the currency of the prices
+    double certainty = 0.9;          // the chance that each of them must have to be met
     FailureModel failures;
     CheckpointModel checkpoints;
     PriceModel prices;

@@ -150,6 +150,8 @@ Checked<WholeTraining> whole_training(const WholeTrainingRequest& request)
     out.wall = with_step_interval(request, out.time.mean(), {out.time.low, out.time.high});
     if (request.deadline)
         out.in_time = chance_within(out, *request.deadline);
+    if (request.budget && out.cost.money.value_or(0) > 0) // which grows with the wall time
+        out.in_budget = chance_within(out, out.time.mean() * (*request.budget / *out.cost.money));
     out.assumptions = assumptions_of(request, out.process);
     return out;
 }

@@ -369,6 +369,24 @@ TEST_CASE("spare nodes that are not asked for are those that make the training c
     CHECK(with_gpus(1024).process.spare_nodes == 0);
 }
 
+TEST_CASE("a budget is kept as surely as a deadline, for both follow the days")
+{
+    WholeTrainingRequest request = failing(20);
+    request.step_time_low = request.step_time * 0.8;
+    request.step_time_high = request.step_time * 1.3;
+    request.prices.gpu_hour = 2;
+    const WholeTraining plain = answer(request);
+    CHECK_FALSE(plain.in_budget);
+    CHECK(plain.meets_budget());
+    request.deadline = plain.time.mean() * 1.1;
+    request.budget = *plain.cost.money * 1.1;
+    const WholeTraining near = answer(request);
+    CHECK_THAT(*near.in_budget, WithinRel(*near.in_time, 1e-9));
+    CHECK(near.meets_budget() == near.meets_deadline());
+    request.budget = *plain.cost.money * (plain.wall.high / plain.time.mean());
+    CHECK_THAT(*answer(request).in_budget, WithinAbs(0.95, 0.001));
+}
+
 TEST_CASE("what moves the days most comes first, and prices move only the cost")
 {
     WholeTrainingRequest request = failing(10);
