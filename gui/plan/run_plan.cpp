@@ -81,7 +81,7 @@ public:
     // Its words where it is the best so far, else nothing.
     std::optional<QString> take(const ClusterKind& kind, const SizedCluster& sized)
     {
-        if (!sized.training || !sized.meets_deadline() || !sized.meets_budget(request_.budget))
+        if (!sized.meets_goal())
             return std::nullopt;
         const double rank = rank_of_size(sized);
         if (best_ && rank >= *best_)

@@ -221,6 +221,9 @@ Checked<WholeTrainingRequest> training_request(const CapacityQuestion& question)
         request.tokens = *tokens;
     if (const auto within = reader.read<Seconds>("/within", question.within, parse_seconds))
         request.deadline = *within;
+    refuse_two_goals("/budget", question.budget, "/budget", request.budget.has_value());
+    if (const auto budget = reader.read<double>("/budget", question.budget, parse_count))
+        request.budget = *budget;
     if (const auto mtbf =
             reader.read<FailureInterval>("/mtbf", question.mtbf, parse_failure_interval))
         set(request.failures, *mtbf);
@@ -280,9 +283,9 @@ Checked<CapacityRequest> capacity_request(const CapacityQuestion& question,
     QuestionReader reader;
     for (ClusterKind& kind : request.clusters)
         kind.prices = request.training.prices;
-    for (std::size_t i = 0; i < question.prices.size(); ++i)
+    const bool all_kinds = request.clusters.size() >= question.clusters.size();
+    for (std::size_t i = 0; all_kinds && i < question.prices.size(); ++i)
         set_price(question.prices[i], price_field(i), request.clusters, reader);
-    request.budget = reader.read<double>("/budget", question.budget, parse_count);
     request.scaling = reader.read<GpuRange>("/scaling", question.scaling, parse_gpu_range);
     request.guide = reader.read<GpuRange>("/guide", question.guide, parse_gpu_range);
     request.batch = reader.read<TokenRange>("/batch", question.batch, parse_token_range);

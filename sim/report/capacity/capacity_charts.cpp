@@ -61,7 +61,7 @@ std::string tip_of(const CapacityRow& row)
     const WholeTraining& training = *row.training;
     return fmt::format("{} x {}, {}: {}{}", row.gpus, row.cluster, row.layout,
                        wall_text(training.time.mean()),
-                       training.cost.money ? ", " + money_text(*training.cost.money) : "");
+                       training.cost.money ? ", " + paid_text(training) : "");
 }
 
 // A value of a front's axis, as charts count it.

@@ -25,6 +25,7 @@ std::vector<CsvColumn> columns_of(const CapacityRow& row)
         out.push_back({name, value ? Json(*value) : Json()});
     };
     add("work_per_gpu_to_smallest", row.scaling);
+    add("unproven", row.unproven);
     const WholeTraining* const training = row.training ? &*row.training : nullptr;
     const auto of = [&](auto value) {
         return training != nullptr ? std::optional<double>(value(*training)) : std::nullopt;
@@ -35,6 +36,7 @@ std::vector<CsvColumn> columns_of(const CapacityRow& row)
     add("wall_low_s", of([](const WholeTraining& t) { return t.wall.low.value(); }));
     add("wall_high_s", of([](const WholeTraining& t) { return t.wall.high.value(); }));
     add("goodput", of([](const WholeTraining& t) { return t.goodput(); }));
+    add("spare_nodes", of([](const WholeTraining& t) { return 1.0 * t.process.spare_nodes; }));
     add("money", training != nullptr ? training->cost.money : std::nullopt);
     add("energy_kwh", training != nullptr ? training->cost.energy_kwh : std::nullopt);
     out.push_back({"misses", fmt::format("{}", fmt::join(row.misses, "; "))});

@@ -27,9 +27,11 @@ std::vector<Card> cards(const CapacityReport& report)
     out.push_back({"Wall time", wall_text(training.time.mean()),
                    fmt::format("{} to {} (90 %)", wall_text(training.wall.low),
                                wall_text(training.wall.high))});
+    const int spares = training.process.spare_nodes;
     if (training.cost.money)
         out.push_back({"Cost", money_text(*training.cost.money),
-                       fmt::format("{} GPU hours", to_display_count(training.cost.gpu_hours))});
+                       fmt::format("{} GPU hours{}", to_display_count(training.cost.gpu_hours),
+                                   spares > 0 ? ", with " + spares_text(spares) : "")});
     out.push_back({"Goodput", percent(training.goodput()),
                    fmt::format("steps of {} alone take {}", to_display(step.step_time.value),
                                wall_text(training.process.steps))});

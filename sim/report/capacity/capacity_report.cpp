@@ -21,8 +21,12 @@ std::string goal_text(const CapacityRequest& request)
                           : fmt::format("as many {} as can be", training.unit);
     if (training.deadline)
         out += fmt::format(" within {}", wall_text(*training.deadline));
-    if (request.budget)
-        out += fmt::format(" for {}", money_text(*request.budget));
+    if (training.budget)
+        out += fmt::format(" for {}", money_text(*training.budget));
+    if (training.deadline || training.budget)
+        out += fmt::format(", {}with a chance of {:.4g} %",
+                           training.deadline && training.budget ? "each " : "",
+                           100 * training.certainty);
     return out;
 }
 
@@ -33,6 +37,8 @@ std::string refusal_of(const SizedCluster& sized)
         const Diagnostic& first = sized.problems.front();
         return first.pointer.empty() ? first.message : first.message + " at " + first.pointer;
     }
+    if (sized.unproven)
+        return "interrupted before a layout was found that fits";
     if (sized.least_memory)
         return fmt::format("does not fit: the fullest device needs at least {}",
                            to_display(*sized.least_memory));
@@ -52,9 +58,11 @@ std::vector<std::string> misses_of(const CapacityRequest& request, const WholeTr
                                   wall_text(training.time.mean() - *request.training.deadline)));
     else if (!training.meets_deadline())
         out.push_back(fmt::format("in time with {} only", percent(*training.in_time)));
-    if (request.budget && training.cost.money && *training.cost.money > *request.budget)
-        out.push_back(
-            fmt::format("{} too much", money_text(*training.cost.money - *request.budget)));
+    const std::optional<double>& budget = training.request.budget;
+    if (budget && training.cost.money && *training.cost.money > *budget)
+        out.push_back(fmt::format("{} too much", money_text(*training.cost.money - *budget)));
+    else if (!training.meets_budget())
+        out.push_back(fmt::format("in budget with {} only", percent(*training.in_budget)));
     return out;
 }
 
@@ -67,6 +75,7 @@ CapacityRow row_of(const CapacityRequest& request, const ClusterAnswer& answer, 
     row.gpus = sized.gpus;
     row.chosen = answer.chosen == i;
     row.training = sized.training;
+    row.unproven = sized.unproven;
     if (sized.training)
         row.misses = misses_of(request, *sized.training);
     if (sized.outcome) {
@@ -146,7 +155,7 @@ CapacityReport capacity_report(const CapacityRequest& request, const CapacityPla
     report.best = plan.best;
     report.training = std::move(details);
     report.deadline = request.training.deadline;
-    report.budget = request.budget;
+    report.budget = request.training.budget;
     for (const ClusterAnswer& answer : plan.clusters) {
         std::vector<CapacityRow>& rows = report.clusters.emplace_back();
         for (std::size_t i = 0; i < answer.sizes.size(); ++i) {

@@ -28,6 +28,7 @@ struct CapacityRow {
     // Against the smallest of its kind that runs: work per second and GPU.
     std::optional<double> scaling;
     std::vector<std::string> misses; // of the goal, in words
+    std::optional<double> unproven;  // the search was interrupted: SizedCluster
 };
 
 struct CapacityReport {

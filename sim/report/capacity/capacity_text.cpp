@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace trainyard {
 
@@ -26,15 +27,31 @@ std::string energy_text(const WholeTraining& training)
     return training.cost.energy_kwh ? kwh_text(*training.cost.energy_kwh) : "";
 }
 
-std::string paid_text(const WholeTraining& training)
+std::string cost_text(const WholeTraining& training)
 {
     return training.cost.money ? money_text(*training.cost.money) : "";
 }
 
-// Without the columns of which no row knows anything.
-TableCells without_empty(TableCells table)
+// Where it is not sure; what does not fit is no row.
+std::string fit_cell(const StepFigures& step)
 {
-    for (const std::string_view head : {"cost", "energy"}) {
+    return step.memory_fit() == MemoryFit::fits ? "" : std::string(to_name(step.memory_fit()));
+}
+
+// Nodes that are paid beside those of the cluster.
+std::string spares_cell(const WholeTraining& training)
+{
+    const int spares = training.process.spare_nodes;
+    return spares > 0 ? fmt::format("{}", spares) : "";
+}
+
+// Without the columns of which no row knows anything.
+TableCells without_empty(TableCells table, const CapacityReport& report)
+{
+    for (const std::string_view head :
+         {std::string_view("fit"), std::string_view("cost"), std::string_view("spare nodes"),
+          std::string_view("energy"), std::string_view(report.unit)})
+    {
         const auto place = std::ranges::find(table.heads, head);
         const auto column = place - table.heads.begin();
         const auto knows = [&](const std::vector<std::string>& row) {
@@ -59,9 +76,11 @@ std::vector<std::string> figure_cells(const CapacityRow& row, const CapacityRepo
                                    to_display_count(step.work_per_s()),
                                    figure_of("mfu").text(step.mfu),
                                    percent(step.peak_memory / step.capacity),
+                                   fit_cell(step),
                                    days_text(training),
                                    percent(training.goodput()),
-                                   paid_text(training),
+                                   cost_text(training),
+                                   spares_cell(training),
                                    energy_text(training)};
     if (!report.has_tokens)
         cells.push_back(to_display_count(training.request.tokens));
@@ -70,8 +89,9 @@ std::vector<std::string> figure_cells(const CapacityRow& row, const CapacityRepo
 
 std::vector<std::string> figure_heads(const CapacityReport& report)
 {
-    std::vector<std::string> heads{"step",        "batch",   "per s", "MFU",   "memory",
-                                   "days (90 %)", "goodput", "cost",  "energy"};
+    std::vector<std::string> heads{"step",   "batch",       "per s",       "MFU",
+                                   "memory", "fit",         "days (90 %)", "goodput",
+                                   "cost",   "spare nodes", "energy"};
     if (!report.has_tokens)
         heads.emplace_back(report.unit);
     return heads;
@@ -137,22 +157,50 @@ std::string cheaper_text(const CapacityRow& chosen, const CapacityRow& cheaper)
                        paid_text(*chosen.training), wall_text(cheaper.training->time.mean()));
 }
 
+// The smallest cluster of another kind, by what was asked for: days and cost, or what is learned.
+std::string against_best(const CapacityReport& report, const CapacityRow& other)
+{
+    const WholeTraining& best = *report.chosen_of(*report.best)->training;
+    const WholeTraining& training = *other.training;
+    const std::string days = wall_text(training.time.mean());
+    if (report.has_tokens) {
+        std::string out = "takes " + days;
+        if (best.cost.money && training.cost.money) {
+            const double more = *training.cost.money / *best.cost.money - 1;
+            out += fmt::format(" and costs {} {}", percent(std::abs(more)),
+                               more < 0 ? "less" : "more");
+        }
+        return out;
+    }
+    const double tokens = training.request.tokens;
+    return fmt::format("trains on {} {}, {} fewer, in {}{}", to_display_count(tokens), report.unit,
+                       percent(1 - tokens / best.request.tokens), days,
+                       training.cost.money ? " for " + paid_text(training) : "");
+}
+
 std::string summary_of(const CapacityReport& report)
 {
     const CapacityRow& best = *report.chosen_of(*report.best);
     std::string out = fmt::format("Best: {} x {}, {}", best.gpus, best.cluster, best.layout);
-    for (std::size_t kind = 0; kind < report.clusters.size(); ++kind) {
-        const CapacityRow* const other = report.chosen_of(kind);
-        if (kind == *report.best || other == nullptr)
-            continue;
-        const std::optional<double>& own = best.training->cost.money;
-        const std::optional<double>& more = other->training->cost.money;
-        out += fmt::format("; {} x {} takes {}", other->gpus, other->cluster,
-                           wall_text(other->training->time.mean()));
-        if (own && more)
-            out += fmt::format(" and costs {} more", percent(*more / *own - 1));
-    }
+    for (std::size_t kind = 0; kind < report.clusters.size(); ++kind)
+        if (const CapacityRow* const other = report.chosen_of(kind);
+            other != nullptr && kind != *report.best)
+            out += fmt::format("; {} x {} {}", other->gpus, other->cluster,
+                               against_best(report, *other));
     return out + ".";
+}
+
+// What the search of the size in progress left open.
+std::string interrupted_text(const CapacityReport& report)
+{
+    std::string out = "Interrupted: other sizes were not looked at.";
+    for (const std::vector<CapacityRow>& rows : report.clusters)
+        for (const CapacityRow& row : rows)
+            if (row.unproven && row.training)
+                out += fmt::format(" The layout of {} x {} is the best so far, not proven the "
+                                   "best: another may be up to {} quicker.",
+                                   row.gpus, row.cluster, percent(*row.unproven));
+    return out;
 }
 
 } // namespace
@@ -222,7 +270,7 @@ std::vector<std::string> capacity_verdicts(const CapacityReport& report)
     if (!report.unpriced.empty())
         out.push_back(fmt::format("Costs are not compared: {}.", report.unpriced));
     if (report.interrupted)
-        out.emplace_back("Interrupted: other sizes were not looked at.");
+        out.push_back(interrupted_text(report));
     return out;
 }
 
@@ -260,13 +308,13 @@ TableCells answers_table(const CapacityReport& report)
         for (std::string& cell : figure_cells(*row, report))
             cells.push_back(std::move(cell));
     }
-    return without_empty(std::move(table));
+    return without_empty(std::move(table), report);
 }
 
 TableCells sizes_table(const CapacityReport& report)
 {
-    TableCells table{{"cluster", "GPUs", "batch", "step", "MFU", "per GPU", "days", "goodput",
-                      "cost", "layout", ""},
+    TableCells table{{"cluster", "GPUs", "batch", "step", "MFU", "fit", "per GPU", "days",
+                      "goodput", "cost", "spare nodes", report.unit, "layout", ""},
                      {}};
     for (const std::vector<CapacityRow>& rows : report.clusters)
         for (const CapacityRow& row : rows) {
@@ -276,16 +324,22 @@ TableCells sizes_table(const CapacityReport& report)
             cells = {row.cluster, fmt::format("{}", row.gpus)};
             if (row.training) {
                 const StepFigures& step = *row.figures;
+                const WholeTraining& training = *row.training;
+                const std::string tokens =
+                    report.has_tokens ? "" : to_display_count(training.request.tokens);
                 cells.insert(cells.end(),
                              {fmt::format("{}", row.global_batch), to_display(step.step_time.value),
-                              figure_of("mfu").text(step.mfu), percent(*row.scaling),
-                              wall_text(row.training->time.mean()),
-                              percent(row.training->goodput()), paid_text(*row.training),
-                              row.layout, fmt::format("{}", fmt::join(row.misses, ", "))});
-            } else
-                cells.insert(cells.end(), {"", "", "", "", "", "", "", row.refusal, ""});
+                              figure_of("mfu").text(step.mfu), fit_cell(step),
+                              percent(*row.scaling), wall_text(training.time.mean()),
+                              percent(training.goodput()), cost_text(training),
+                              spares_cell(training), tokens, row.layout,
+                              fmt::format("{}", fmt::join(row.misses, ", "))});
+            } else {
+                cells.insert(cells.end(), table.heads.size() - cells.size(), "");
+                cells[cells.size() - 2] = row.refusal;
+            }
         }
-    return without_empty(std::move(table));
+    return without_empty(std::move(table), report);
 }
 
 namespace {

@@ -13,7 +13,7 @@ namespace {
 std::string verdict(const ContextLength& length)
 {
     if (length.meets)
-        return "yes";
+        return length.fit == MemoryFit::probably_fits ? std::string(to_name(*length.fit)) : "yes";
     if (length.fits)
         return "too late";
     return length.searched ? "no: the allocator needs too much" : "no: needs too much by its bound";
@@ -96,6 +96,8 @@ Json to_json(const LongestContext& found)
                                 {"meets", length.is_decided() ? Json(length.meets) : Json()}};
         if (length.nearest)
             row["least_memory_too_large"] = Json(length.nearest->memory.value());
+        if (length.fit)
+            row["memory_fit"] = Json(to_name(*length.fit));
         if (length.step_time)
             row["step_time"] = Json(length.step_time->value());
         if (length.training_time)

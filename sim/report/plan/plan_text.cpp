@@ -108,6 +108,9 @@ std::string reason_text(Exclusion why, const std::string& pointer, const std::st
         return "micro_batch x dp does not divide the batch";
     case Exclusion::input:
         return fmt::format("{} does not fit: {}", field_name(pointer), example);
+    case Exclusion::framework:
+        return fmt::format("{} does not start {} with stages, or with experts over ranks", example,
+                           field_name(pointer));
     case Exclusion::same:
         return "the same job as another point";
     case Exclusion::memory:
@@ -236,6 +239,10 @@ TableCells plan_table(const PlanReport& report, Rows rows)
     std::erase_if(figures, [&](const Figure* figure) { return !figure->counts_in(best.work()); });
     for (const Figure* figure : figures)
         table.heads.push_back(figure->heading_for(best.device_word()));
+    const bool all_fit = std::ranges::all_of(
+        rows, [](const PlanRow& row) { return row.memory_fit() == MemoryFit::fits; });
+    if (!all_fit)
+        table.heads.emplace_back("fit");
     table.heads.insert(table.heads.end(), {"slower", "loses in"});
     for (const PlanRow& row : rows) {
         std::vector<std::string>& cells = table.rows.emplace_back();
@@ -245,6 +252,9 @@ TableCells plan_table(const PlanReport& report, Rows rows)
             cells.push_back(figure->unit == FigureUnit::bytes
                                 ? percent(row.peak_memory / row.capacity)
                                 : figure->text(figure->number(row)));
+        if (!all_fit)
+            cells.emplace_back(row.memory_fit() == MemoryFit::fits ? ""
+                                                                   : to_name(row.memory_fit()));
         cells.push_back(slower(best, row));
         cells.emplace_back(row.loses_in ? title_of(*row.loses_in) : "");
     }

@@ -80,6 +80,7 @@ Json to_json(const TrainingReport& report)
         Json(Json::Array{training.wall.low.value(), training.wall.high.value()});
     out["goodput"] = training.goodput();
     out["in_time"] = json_or_null(training.in_time);
+    out["in_budget"] = json_or_null(training.in_budget);
     out["account_s"] = account_json(time.account);
     out["failures"] = time.failures;
     out["interruptions"] = time.interruptions;

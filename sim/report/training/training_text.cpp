@@ -17,32 +17,27 @@ namespace {
 constexpr std::size_t sensitivities_shown = 8;
 constexpr double dear = 0.05; // of the cost: what moves more is shown besides
 
-std::string days_text(const TrainingReport& report)
+std::string days_text(const WholeTraining& training)
 {
-    const WholeTraining& training = report.training;
-    const bool simulated = report.simulated.has_value();
     const bool fails = training.time.deviation.value() > 0;
     const bool sure = is_step_sure(training.request);
     if (!fails && sure)
         return "always: nothing fails";
-    const WallInterval wall = simulated
-                                  ? with_step_interval(training.request, report.simulated->mean,
-                                                       {report.simulated->quantile(0.05),
-                                                        report.simulated->quantile(0.95)})
-                                  : training.wall;
-    std::string text =
-        fmt::format("{} to {} (90 %, by {})", wall_text(wall.low), wall_text(wall.high),
-                    sure    ? "when things fail"
-                    : fails ? "when things fail and how long steps take"
-                            : "how long steps take; nothing fails");
-    if (simulated)
-        text += fmt::format(", of {} simulated", report.simulated->durations.size());
-    return text;
+    return fmt::format("{} to {} (90 %, by {})", wall_text(training.wall.low),
+                       wall_text(training.wall.high),
+                       sure    ? "when things fail"
+                       : fails ? "when things fail and how long steps take"
+                               : "how long steps take; nothing fails");
 }
 
 std::string deadline_text(const WholeTraining& training)
 {
     return fmt::format("chance to end within {}", wall_text(*training.request.deadline));
+}
+
+std::string budget_text(const WholeTraining& training)
+{
+    return fmt::format("chance to cost no more than {}", money_text(*training.request.budget));
 }
 
 std::string failures_text(const WholeTraining& training)
@@ -55,7 +50,7 @@ std::string failures_text(const WholeTraining& training)
         text += fmt::format(", and {} interruptions of spot capacity",
                             to_display_count(time.interruptions));
     if (training.process.spare_nodes > 0)
-        text += fmt::format("; {} spare nodes", training.process.spare_nodes);
+        text += "; " + spares_text(training.process.spare_nodes);
     return text;
 }
 
@@ -74,8 +69,10 @@ std::string cost_text(const WholeTraining& training)
 {
     const WholeTrainingRequest& request = training.request;
     const double money = *training.cost.money;
-    return fmt::format("{} per M {}, {} {} per $", money_text(1e6 * money / request.tokens),
-                       request.unit, to_display_count(request.tokens / money), request.unit);
+    const int spares = training.process.spare_nodes;
+    return fmt::format("{} per M {}, {} {} per ${}", money_text(1e6 * money / request.tokens),
+                       request.unit, to_display_count(request.tokens / money), request.unit,
+                       spares > 0 ? "; " + spares_text(spares) + " paid, too" : "");
 }
 
 std::string energy_text(const WholeTraining& training)
@@ -151,9 +148,11 @@ std::vector<TrainingFact> training_facts(const TrainingReport& report)
 {
     const WholeTraining& training = report.training;
     std::vector<TrainingFact> facts{
-        {"Wall time", wall_text(training.time.mean()), days_text(report)}};
+        {"Wall time", wall_text(training.time.mean()), days_text(training)}};
     if (training.in_time)
         facts.push_back({"In time", percent(*training.in_time), deadline_text(training)});
+    if (training.in_budget)
+        facts.push_back({"In budget", percent(*training.in_budget), budget_text(training)});
     facts.push_back(
         {"Goodput", percent(training.goodput()),
          fmt::format("steps of {} alone take {}", to_display(training.request.step_time),
@@ -187,6 +186,19 @@ std::string moved_text(const std::optional<double>& money, const std::optional<d
         return "";
     return fmt::format("{}{}", *money < *from ? "-" : "+",
                        money_text(std::abs(*money - *from)).substr(2));
+}
+
+std::string spares_text(int nodes)
+{
+    return fmt::format("{} spare {}", nodes, nodes == 1 ? "node" : "nodes");
+}
+
+std::string paid_text(const WholeTraining& training)
+{
+    if (!training.cost.money)
+        return "";
+    const int spares = training.process.spare_nodes;
+    return money_text(*training.cost.money) + (spares > 0 ? " with " + spares_text(spares) : "");
 }
 
 std::string kwh_text(double kwh)

@@ -17,7 +17,7 @@ inline constexpr std::string_view whole_training_format = "trainyard.training/1"
 struct TrainingReport {
     WholeTraining training;
     std::vector<TrainingSensitivity> sensitivities;
-    std::optional<SimulatedTrainings> simulated; // its interval is shown where it is there
+    std::optional<SimulatedTrainings> simulated; // for files
 };
 
 // "31.4 d", "2.5 h", "40 s".
@@ -25,6 +25,9 @@ std::string wall_text(Seconds time);
 
 // "$ 1.41 M": in the currency of the prices.
 std::string money_text(double money);
+
+std::string spares_text(int nodes);                   // "1 spare node"
+std::string paid_text(const WholeTraining& training); // "$ 153 k with 1 spare node", where priced
 
 std::string kwh_text(double kwh);     // "31.31 MWh"
 std::string watts_text(double watts); // "36.3 kW"

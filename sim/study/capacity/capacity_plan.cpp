@@ -33,7 +33,7 @@ public:
             interrupted_ = true;
         }
         for (std::size_t i = 0; i < answer_.sizes.size() && !answer_.chosen; ++i)
-            if (request_.training.tokens > 0 && meets(answer_.sizes[i]))
+            if (request_.training.tokens > 0 && answer_.sizes[i].meets_goal())
                 answer_.chosen = i;
         return std::move(answer_);
     }
@@ -72,20 +72,10 @@ private:
             listener.begun(answer_.kind, nodes);
         const SizedCluster& sized =
             *answer_.sizes.insert(place, sized_cluster(request_, answer_.kind, nodes, session_));
+        interrupted_ = interrupted_ || sized.unproven;
         if (listener.ended)
             listener.ended(answer_.kind, sized);
         return sized;
-    }
-
-    bool meets(const SizedCluster& sized) const
-    {
-        return sized.training && sized.meets_deadline() && sized.meets_budget(request_.budget);
-    }
-
-    // Too late, or nothing runs.
-    bool is_too_small(const SizedCluster& sized) const
-    {
-        return !sized.training || !sized.meets_deadline();
     }
 
     // No cluster of fewer can train in time, whatever it does.
@@ -107,14 +97,15 @@ private:
         double cost = std::numeric_limits<double>::infinity();
         while (true) {
             const SizedCluster& sized = look_at(nodes);
-            if (meets(sized)) {
+            if (sized.meets_goal()) {
                 refine(nodes);
                 cheaper(nodes);
                 return;
             }
             // Larger ones may be cheaper, too: the leanest layout is rarely the quickest.
-            const bool dearer = !is_too_small(sized) && *sized.training->cost.money >= cost;
-            if (!is_too_small(sized))
+            const bool in_time = sized.meets_deadline();
+            const bool dearer = in_time && *sized.training->cost.money >= cost;
+            if (in_time)
                 cost = *sized.training->cost.money;
             if (nodes == most_nodes() || dearer)
                 return;
@@ -131,7 +122,7 @@ private:
         const int step = std::max(1, low / fine_steps);
         while (high - low > step) {
             const int middle = low + std::max(1, (high - low) / 2 / step) * step;
-            (meets(look_at(middle)) ? high : low) = middle;
+            (look_at(middle).meets_goal() ? high : low) = middle;
         }
     }
 
@@ -183,16 +174,6 @@ double rank_of(const CapacityRequest& request, const SizedCluster& sized, bool p
 }
 
 } // namespace
-
-bool SizedCluster::meets_deadline() const
-{
-    return training && training->meets_deadline();
-}
-
-bool SizedCluster::meets_budget(std::optional<double> budget) const
-{
-    return training && (!budget || (training->cost.money && *training->cost.money <= *budget));
-}
 
 Checked<CapacityPlan> capacity_plan(const CapacityRequest& request, Session& session)
 {

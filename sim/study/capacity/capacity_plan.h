@@ -22,11 +22,13 @@ struct SizedCluster {
     std::uint64_t points = 0;
     std::uint64_t simulated = 0;
     std::optional<Bytes> least_memory; // of the layout that is nearest to fitting
+    // Of a search that was interrupted: how much quicker another layout may be, as a share.
+    std::optional<double> unproven;
     Problems problems;
 
     // With the certainty that is asked for.
-    bool meets_deadline() const;
-    bool meets_budget(std::optional<double> budget) const;
+    bool meets_goal() const { return meets_deadline() && training->meets_budget(); }
+    bool meets_deadline() const { return training && training->meets_deadline(); }
 };
 
 struct ClusterAnswer {
@@ -57,6 +59,6 @@ WholeTrainingRequest with_step_of(const Outcome& outcome, WholeTrainingRequest r
 
 // The most tokens by the deadline and within the budget, where steps take as long as `training`
 // says; 0: none.
-double tokens_within(const WholeTrainingRequest& training, std::optional<double> budget);
+double tokens_within(const WholeTrainingRequest& training);
 
 } // namespace trainyard

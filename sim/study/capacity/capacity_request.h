@@ -57,7 +57,6 @@ struct CapacityRequest {
     std::vector<SweepAxis> axes;   // restrict the space
     WholeTrainingRequest training; // but for step, batch, devices and prices; tokens 0: as many as
                                    // the deadline and the budget allow
-    std::optional<double> budget;  // in the currency of the prices
     std::vector<Objective> objectives; // of the front; empty: days and money, or what comes next
     std::optional<GpuRange> scaling;   // sizes to be looked at whatever the goal
     std::optional<GpuRange> guide;     // sizes to find a strategy for
@@ -69,7 +68,7 @@ struct CapacityRequest {
     CapacityListener listener;
 
     // Else it is only asked how clusters scale, or for a guide.
-    bool has_goal() const { return training.tokens > 0 || training.deadline || budget; }
+    bool has_goal() const { return training.tokens > 0 || training.deadline || training.budget; }
 };
 
 } // namespace trainyard

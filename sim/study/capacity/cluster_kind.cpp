@@ -25,6 +25,14 @@ bool is_device_name(const std::string& text)
             std::ranges::find(known->plain_names, plain_name(text)) != known->plain_names.end());
 }
 
+// The nearest numbers of GPUs that are whole nodes.
+std::string whole_nodes_near(int gpus, const ClusterKind& kind)
+{
+    const int fewer = gpus / kind.gpus_per_node * kind.gpus_per_node;
+    const std::string more = fmt::format("{}x{}", fewer + kind.gpus_per_node, kind.name);
+    return fewer > 0 ? fmt::format("{}x{} or {}", fewer, kind.name, more) : more;
+}
+
 // A topology whose "nodes" can be replaced, and how many devices one of them has.
 Checked<ClusterKind> of_topology(std::string name, const Source& topology,
                                  const ScenarioFile& place)
@@ -61,8 +69,7 @@ Checked<ClusterKind> with_gpus(ClusterKind kind, std::optional<int> gpus)
     if (*gpus < 1 || *gpus % kind.gpus_per_node != 0)
         return tl::unexpected(one_problem(
             fmt::format("{} x {} are no whole nodes of {}", *gpus, kind.name, kind.gpus_per_node),
-            fmt::format("{}x{}", std::max(1, *gpus / kind.gpus_per_node) * kind.gpus_per_node,
-                        kind.name)));
+            whole_nodes_near(*gpus, kind)));
     kind.nodes = *gpus / kind.gpus_per_node;
     return kind;
 }

@@ -224,24 +224,30 @@ private:
         ContextLength& known = entry(tokens);
         known.searched = true;
         known.fits = !result.best.empty();
-        if (known.fits)
+        if (known.fits) {
             known.step_time = result.best.front().step_time;
-        known.meets = known.fits && is_in_time(result, *length, known);
+            const Outcome best = outcome_of_best(result, *length);
+            known.fit = fit_of(best.peak_memory, best.memory.capacity);
+            known.meets = is_in_time(best, known);
+        }
         if (known.meets && (!out_.answer || tokens > out_.longest()))
             out_.answer = ContextAnswer{std::move(length->base), std::move(length->request),
                                         std::move(result)};
         return known.meets;
     }
 
-    bool is_in_time(const SearchResult& result, const Length& length, ContextLength& known)
+    Outcome outcome_of_best(const SearchResult& result, const Length& length)
+    {
+        SearchResult first = result;
+        first.best.resize(1);
+        return std::move(outcomes_of(first, length.base, session_).front());
+    }
+
+    bool is_in_time(const Outcome& best, ContextLength& known)
     {
         if (request_.training.tokens == 0 || !request_.training.deadline)
             return true;
-        SearchResult first = result;
-        first.best.resize(1);
-        const Outcome outcome = std::move(outcomes_of(first, length.base, session_).front());
-        const Checked<WholeTraining> whole =
-            whole_training(with_step_of(outcome, request_.training));
+        const Checked<WholeTraining> whole = whole_training(with_step_of(best, request_.training));
         if (whole)
             known.training_time = whole->time.mean();
         return whole && whole->meets_deadline();

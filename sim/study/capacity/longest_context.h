@@ -25,6 +25,7 @@ struct ContextLength {
     std::optional<LargeLayout> nearest;   // to fitting, by its bound
     bool searched = false;                // else the bound alone decided
     bool fits = false;                    // of a searched one
+    std::optional<MemoryFit> fit;         // of its best layout: how surely
     std::optional<Seconds> step_time;     // of its best layout
     std::optional<Seconds> training_time; // of the whole training, where a deadline counts
     bool meets = false;                   // fits, and is trained in time

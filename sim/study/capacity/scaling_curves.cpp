@@ -133,6 +133,7 @@ private:
     {
         request_.work.check();
         ScaledSize size{sized_cluster(request, cluster.kind, cluster.nodes, session_)};
+        request_.work.check();
         if (!size.sized.outcome)
             return std::nullopt;
         size.global_batch = size.sized.outcome->job.training.global_batch;

@@ -2,6 +2,7 @@
 
 #include "sim/base/units.h"
 #include "sim/cost/kernel_time.h"
+#include "sim/cost/software_choice.h"
 #include "sim/study/jobs/first_training.h"
 #include "sim/study/jobs/job_context.h"
 #include "sim/study/problems.h"
@@ -40,6 +41,15 @@ tl::expected<Json, std::string> topology_of(const ClusterKind& kind, int nodes)
     return topology;
 }
 
+// Nobody named one.
+std::string software_reason(const std::string& framework)
+{
+    return fmt::format("software.framework {}: usual; without a version its class is {}, that of "
+                       "software.version 0.14 {}",
+                       framework, software_class_for(framework, "").name,
+                       software_class_for(framework, "0.14").name);
+}
+
 // A model on a cluster, with what it trains with whatever the layout.
 Checked<ScenarioFile> base_scenario(const CapacityRequest& request, const ClusterKind& kind,
                                     int nodes, std::vector<std::string>& reasons)
@@ -69,6 +79,7 @@ Checked<ScenarioFile> base_scenario(const CapacityRequest& request, const Cluste
     reasons = std::move(first.reasons);
     Scenario scenario = std::move(first.scenario);
     scenario.software.framework = "megatron-core";
+    reasons.push_back(software_reason(scenario.software.framework));
     scenario.strategy.zero = 1;
     scenario.strategy.dp = 1;
     return scenario_in_memory(std::move(scenario), request.folder, "the planned scenario");
@@ -177,7 +188,7 @@ public:
             const int even = even_part(best->base.facts.domain);
             Scenario scenario = file->scenario;
             scenario.strategy.gpus_per_domain = even;
-            if (even != best->base.facts.domain)
+            if (even != best->base.facts.domain && !sized_.unproven)
                 if (std::optional<Variant> other =
                         searched(scenario_in_memory(std::move(scenario), file->base, file->file));
                     other && !other->result.best.empty() &&
@@ -209,7 +220,8 @@ private:
         search_request.work = request_.work;
         search_request.listener = request_.listener.search;
         SearchResult result = search(*base, search_request, session_);
-        request_.work.check();
+        if (const double gap = result.gap(); gap > 0) // interrupted: what was found is kept
+            sized_.unproven = std::max(sized_.unproven.value_or(0), gap);
         sized_.points += result.points;
         sized_.simulated += result.simulated;
         return Variant{std::move(*base), std::move(result)};
@@ -232,7 +244,7 @@ private:
         whole.gpus_per_node = kind_.gpus_per_node;
         whole.prices = kind_.prices;
         if (whole.tokens == 0)
-            whole.tokens = tokens_within(whole, request_.budget);
+            whole.tokens = tokens_within(whole);
         const Checked<WholeTraining> training = whole_training(whole);
         if (training)
             sized_.training = *training;
@@ -290,12 +302,13 @@ Problems problems_of(const CapacityRequest& request)
                            "one of them");
     const bool about_cost =
         std::ranges::find(request.objectives, Objective::cost) != request.objectives.end();
-    if (!priced && (request.budget || about_cost))
-        return of_question("/prices",
-                           fmt::format("{} the price of every cluster; {}",
-                                       request.budget ? "a budget needs" : "a front of cost needs",
-                                       unpriced_text(request)),
-                           "h100=2.5/h, or 2.5/h for all of them");
+    if (!priced && (request.training.budget || about_cost))
+        return of_question(
+            "/prices",
+            fmt::format("{} the price of every cluster; {}",
+                        request.training.budget ? "a budget needs" : "a front of cost needs",
+                        unpriced_text(request)),
+            "h100=2.5/h, or 2.5/h for all of them");
     if (!request.has_goal() && !request.scaling && !request.guide)
         return of_question("/tokens", "without tokens, a deadline and a budget there is no goal",
                            "2T; or a deadline (30d), for the most tokens by then; for the best "
@@ -425,14 +438,13 @@ double least_devices(const CapacityRequest& request, const ClusterKind& kind)
     return sequences * each.value() / peak.value() / request.training.deadline->value();
 }
 
-double tokens_within(const WholeTrainingRequest& training, std::optional<double> budget)
+double tokens_within(const WholeTrainingRequest& training)
 {
     const auto allows = [&](double tokens) {
         WholeTrainingRequest request = training;
         request.tokens = tokens;
         const Checked<WholeTraining> whole = whole_training(request);
-        return whole && whole->meets_deadline() &&
-               (!budget || (whole->cost.money && *whole->cost.money <= *budget));
+        return whole && whole->meets_deadline() && whole->meets_budget();
     };
     double low = training.batch_tokens; // one step
     if (!allows(low))

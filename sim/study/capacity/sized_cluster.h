@@ -29,6 +29,7 @@ std::vector<ClusterSize> sizes_within(const std::optional<GpuRange>& range,
 // 1, 2, 3, 4, 6, 8, 12, 16, ...: sizes that layouts divide.
 int next_size(int nodes);
 
+// Of interrupted work the best that was found.
 SizedCluster sized_cluster(const CapacityRequest& request, const ClusterKind& kind, int nodes,
                            Session& session);
 

@@ -23,7 +23,6 @@ std::optional<SizedCluster> smallest_cluster(const CapacityRequest& request, Clu
     CapacityRequest any = request;
     any.training = {};
     any.training.tokens = 1;
-    any.budget.reset();
     const int given = std::exchange(kind.nodes, std::nullopt).value_or(1);
     int nodes = 1;
     if (const std::optional<Bytes> capacity = device_capacity(request, kind);
@@ -34,6 +33,7 @@ std::optional<SizedCluster> smallest_cluster(const CapacityRequest& request, Clu
     {
         request.work.check();
         SizedCluster sized = sized_cluster(any, kind, nodes, session);
+        request.work.check();
         if (sized.outcome)
             return sized;
         nodes = looked_at < one_by_one ? nodes + 1 : next_size(nodes);

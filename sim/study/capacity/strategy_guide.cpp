@@ -129,15 +129,16 @@ StrategyGuide strategy_guide(const CapacityRequest& request, const ClusterKind& 
     if (steps.training.tokens == 0) // only steps count here
         steps.training.tokens = 1;
     try {
+        steps.work.check();
         for (const ClusterSize& cluster : sizes_within(request.guide, kind)) {
             GuideSize size;
             size.gpus = cluster.gpus();
             for (std::size_t i = 0; i < strategy_family_count; ++i) {
-                steps.work.check();
                 const auto family = static_cast<StrategyFamily>(i);
                 size.best[i] = has_experts && family == StrategyFamily::tensor
                                    ? best_of_tensor(steps, cluster, session)
                                    : best_of(steps, family, cluster, session);
+                steps.work.check();
             }
             advise(size);
             guide.sizes.push_back(std::move(size));

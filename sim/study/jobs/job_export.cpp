@@ -1,6 +1,7 @@
 #include "sim/study/jobs/job_export.h"
 
 #include "sim/base/fields.h"
+#include "sim/study/framework_limits.h"
 #include "sim/study/jobs/megatron/megatron.h"
 #include "sim/study/jobs/torch/deepspeed.h"
 #include "sim/study/jobs/torch/torchtitan.h"
@@ -203,6 +204,9 @@ Checked<JobExport> export_job(JobKind kind, const ScenarioFile& file, StageMemos
         return tl::unexpected(
             one_problem(fmt::format("model \"{}\" {}", exported.job.model.name, why),
                         "deepspeed and torchrun take the model from code"));
+    if (std::optional<Diagnostic> refused =
+            refusal_by(framework_limits(to_name(kind)), exported.job))
+        return tl::unexpected(Problems{std::move(*refused)});
     JobExport out;
     out.text = write_job(kind, exported);
     const JobImportOptions options = as_a_reader_would(kind, exported, file);

@@ -14,9 +14,9 @@ template <>
 std::vector<EnumName<Exclusion>> enum_names<Exclusion>()
 {
     return {{Exclusion::devices, "devices"}, {Exclusion::batch, "batch"},
-            {Exclusion::input, "input"},     {Exclusion::same, "same"},
-            {Exclusion::memory, "memory"},   {Exclusion::slower, "slower"},
-            {Exclusion::engine, "engine"}};
+            {Exclusion::input, "input"},     {Exclusion::framework, "framework"},
+            {Exclusion::same, "same"},       {Exclusion::memory, "memory"},
+            {Exclusion::slower, "slower"},   {Exclusion::engine, "engine"}};
 }
 
 namespace {
@@ -97,7 +97,7 @@ private:
 
     void over_experts(LayoutChoice choice)
     {
-        counts_ = share_.shard == 0 && share_.lane == 0;
+        count_first();
         look_up();
         const double ranks = 1.0 * choice.tp * choice.cp * choice.pp;
         if (ranks > facts_.devices || facts_.devices % static_cast<int>(ranks) != 0)
@@ -112,9 +112,18 @@ private:
         });
     }
 
+    // What costs nothing to tell is told by the first share.
+    void count_first() { counts_ = share_.shard == 0 && share_.lane == 0; }
+
     void over_schedules(LayoutChoice& choice)
     {
         look_up();
+        if (choice.zero > space_.most_zero(choice)) {
+            count_first();
+            return exclude(Exclusion::framework,
+                           passes() * product({space_.schedules.size(), space_.vpp.size()}),
+                           "/strategy/zero", scenario_.software.framework);
+        }
         each(space_.schedules, choice.schedule,
              [&] { each(space_.vpp, choice.vpp, [&] { over_passes(choice); }); });
     }
@@ -163,7 +172,7 @@ private:
 
     void over_passes(LayoutChoice& choice)
     {
-        counts_ = share_.shard == 0 && share_.lane == 0; // what costs nothing to tell
+        count_first();
         if (is_same(choice))
             return exclude(Exclusion::same, passes());
         const std::int64_t stages = std::int64_t{choice.pp} * choice.vpp;

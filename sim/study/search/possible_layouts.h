@@ -13,13 +13,14 @@ namespace trainyard {
 
 // Why a point is none of the best.
 enum class Exclusion : std::uint8_t {
-    devices, // its sizes do not divide the devices
-    batch,   // micro_batch x dp does not divide the batch
-    input,   // values that do not fit together
-    same,    // another point is the same job
-    memory,  // a device has less than it needs
-    slower,  // its bound, or its simulation
-    engine   // refused when it was to be simulated
+    devices,   // its sizes do not divide the devices
+    batch,     // micro_batch x dp does not divide the batch
+    input,     // values that do not fit together
+    framework, // what the scenario's does not start
+    same,      // another point is the same job
+    memory,    // a device has less than it needs
+    slower,    // its bound, or its simulation
+    engine     // refused when it was to be simulated
 };
 
 template <>

@@ -3,6 +3,7 @@
 #include "sim/base/fields.h"
 #include "sim/base/spelling.h"
 #include "sim/strategy/misfits.h"
+#include "sim/study/framework_limits.h"
 
 #include <fmt/core.h>
 
@@ -20,6 +21,7 @@ constexpr std::int64_t long_sequence = 32'768;     // tokens; from here on CP is
 constexpr std::int64_t most_pass_tokens = 131'072; // of a device: more make nothing quicker
 constexpr std::int64_t largest_micro_batch = 512;
 constexpr std::string_view schedule_field = "strategy.schedule";
+constexpr std::string_view zero_field = "strategy.zero";
 constexpr std::string_view recompute_field = "training.recompute";
 
 template <class T>
@@ -68,7 +70,7 @@ bool worth_a_look(const PipelineSchedule& schedule)
 }
 
 void add_transformer(SearchSpace& space, const Scenario& scenario, const Transformer& model,
-                     const SpaceFacts& facts)
+                     const SpaceFacts& facts, const FrameworkLimits& limits)
 {
     for (const int tp : divisors(facts.domain, std::min(facts.domain, facts.devices)))
         if (divides_heads(facts.model, tp))
@@ -78,7 +80,8 @@ void add_transformer(SearchSpace& space, const Scenario& scenario, const Transfo
         add(space.cp, cp);
     for (const int pp : divisors(facts.devices, model.layers + 1))
         add(space.pp, pp);
-    for (int vpp = 1; vpp <= std::min(most_virtual_stages, model.layers); ++vpp)
+    const int most_chunks = limits.has_virtual_stages ? most_virtual_stages : 1;
+    for (int vpp = 1; vpp <= std::min(most_chunks, model.layers); ++vpp)
         add(space.vpp, vpp);
     if (model.moe) {
         for (const int ep : divisors(model.moe->experts, facts.devices))
@@ -86,12 +89,22 @@ void add_transformer(SearchSpace& space, const Scenario& scenario, const Transfo
         space.etp.insert(space.etp.end(), space.tp.begin(), space.tp.end());
     }
     for (const PipelineSchedule* schedule : schedules())
-        if (worth_a_look(*schedule))
+        if (worth_a_look(*schedule) && limits.has_schedule(schedule->name()))
             add(space.schedules, schedule);
     for (const RecomputeChoice& choice : recompute_choices(model.layers))
         add(space.recompute, choice);
     for (const int zero : {1, 3})
-        add(space.zero, zero);
+        if (zero <= limits.most_zero(facts.model, scenario.training))
+            add(space.zero, zero);
+}
+
+// What the scenario itself has is asked for.
+void limit_zero(SearchSpace& space, const Strategy& own, const FrameworkLimits& limits)
+{
+    if (own.pp == 1 || own.zero <= limits.zero_with_stages)
+        space.zero_with_stages = limits.zero_with_stages;
+    if (own.ep == 1 || own.zero <= limits.zero_with_experts)
+        space.zero_with_experts = limits.zero_with_experts;
 }
 
 template <class T>
@@ -235,8 +248,10 @@ SearchSpace usual_space(const Scenario& scenario, const SpaceFacts& facts)
     add(space.cp, 1);
     add(space.etp, 1);
     const auto* const model = std::get_if<Transformer>(&facts.model.architecture);
+    const FrameworkLimits limits = framework_limits(scenario.software.framework);
     if (model != nullptr)
-        add_transformer(space, scenario, *model, facts);
+        add_transformer(space, scenario, *model, facts, limits);
+    limit_zero(space, scenario.strategy, limits);
     add_micro_batches(space, training, model != nullptr ? training.sequence_length : 1);
     each_size_list(space, [](const char*, auto& values, int, int) { put_in_order(values); });
     return space;
@@ -257,6 +272,10 @@ void take_values(SearchSpace& space, const SearchSpace& from, std::string_view f
     });
     if (field == schedule_field)
         space.schedules = from.schedules;
+    if (field == zero_field) {
+        space.zero_with_stages = from.zero_with_stages;
+        space.zero_with_experts = from.zero_with_experts;
+    }
     if (field == recompute_field)
         space.recompute = from.recompute;
 }
@@ -302,6 +321,8 @@ Problems restrict(SearchSpace& space, const SweepAxis& axis)
         if (field == axis.field)
             done = take_sizes(values, axis, static_cast<T>(least), static_cast<T>(most));
     });
+    if (axis.field == zero_field)
+        space.zero_with_stages = space.zero_with_experts = 3;
     if (axis.field == schedule_field)
         done = take(space.schedules, axis, "schedule", [](const std::string& text) {
             const PipelineSchedule* const known = find_schedule(text);

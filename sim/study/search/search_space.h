@@ -5,6 +5,8 @@
 #include "sim/study/search/layout_choice.h"
 #include "sim/study/sweep_grid.h"
 
+#include <algorithm>
+
 namespace trainyard {
 
 struct SearchSpace {
@@ -13,6 +15,16 @@ struct SearchSpace {
     std::vector<std::int64_t> global_batches;
     std::vector<std::int64_t> micro_batches;
     std::vector<RecomputeChoice> recompute;
+    // The highest stage of ZeRO of layouts with several stages, and of those with experts over
+    // ranks.
+    int zero_with_stages = 3;
+    int zero_with_experts = 3;
+
+    int most_zero(const LayoutChoice& choice) const
+    {
+        return std::min(choice.pp > 1 ? zero_with_stages : 3,
+                        choice.ep > 1 ? zero_with_experts : 3);
+    }
 
     // Combinations, those that cannot be included.
     std::uint64_t points() const;
@@ -23,13 +35,14 @@ SearchSpace own_space(const Scenario& scenario);
 
 // Every TP within an NVLink domain that divides the heads, every number of stages up to the
 // layers', CP for long sequences, every EP that divides the experts, the schedules whose steps are
-// short for what they keep, micro-batches that divide the batch, and every way to recompute; and
-// what the scenario itself has.
+// short for what they keep, micro-batches that divide the batch, and every way to recompute, as
+// far as the scenario's framework runs them (`framework_limits`); and what the scenario itself has.
 SearchSpace usual_space(const Scenario& scenario, const SpaceFacts& facts);
 
 // Takes the values of one field as a user gives them ("strategy.tp=1,2,4"; training.recompute also
-// "full:4", of so many layers of a device); "auto" alone leaves them as they are. Problems: a field
-// that is none of the space's, values that it does not take.
+// "full:4", of so many layers of a device); "auto" alone leaves them as they are. Stages of ZeRO
+// that are asked for are looked at with everything. Problems: a field that is none of the space's,
+// values that it does not take.
 Problems restrict(SearchSpace& space, const SweepAxis& axis);
 
 // Gives one field the values that it has in another space.

@@ -111,6 +111,8 @@ Json to_json(const SearchSpace& space)
                         {"strategy.ep", list_of(space.ep)},
                         {"strategy.etp", list_of(space.etp)},
                         {"strategy.zero", list_of(space.zero)},
+                        {"zero_with_stages", space.zero_with_stages},
+                        {"zero_with_experts", space.zero_with_experts},
                         {"strategy.schedule", std::move(schedules)},
                         {"training.global_batch", list_of(space.global_batches)},
                         {"training.micro_batch", list_of(space.micro_batches)},

@@ -7,15 +7,6 @@ namespace trainyard {
 
 namespace {
 
-// Waiting for a spare is rare: one failure in a hundred.
-constexpr double rare = 0.01;
-
-// Erlang's recursion: the share that finds no spare of n, from that of n - 1.
-double with_one_more_spare(double load, double share, int n)
-{
-    return load * share / (n + load * share);
-}
-
 double rate_of(const std::optional<Seconds>& mtbf, int count)
 {
     return mtbf ? count / mtbf->value() : 0.0;
@@ -44,7 +35,7 @@ double no_spare_share(double load, int spares)
 {
     double share = 1;
     for (int n = 1; n <= spares; ++n)
-        share = with_one_more_spare(load, share, n);
+        share = load * share / (n + load * share);
     return share;
 }
 
@@ -83,12 +74,7 @@ FailureProcess failure_process(const WholeTrainingRequest& request)
     out.restart = model.restart;
     out.repair = model.repair;
     out.spot_return = model.spot_return;
-    const double load = out.hardware_rate * model.replaced * model.repair.value();
-    int enough = 0;
-    for (double waiting = 1; !model.spare_nodes && enough < request.nodes() && waiting > rare;)
-        waiting = with_one_more_spare(load, waiting, ++enough);
-    const bool used = load > 0;
-    out.spare_nodes = model.spare_nodes.value_or(used ? enough : 0);
+    out.spare_nodes = model.spare_nodes.value_or(0);
     return out;
 }
 

@@ -68,6 +68,10 @@ struct FailureProcess {
     Seconds spot_return;
     int spare_nodes = 0;
 
+    bool waits_for_nodes() const
+    {
+        return hardware_rate > 0 && replaced > 0 && repair > Seconds(0);
+    }
     Seconds work() const { return steps + stragglers + evaluation; }
     double losing_rate() const { return hardware_rate + sudden_rate; }
     double rate() const { return losing_rate() + warned_rate; }
@@ -77,7 +81,8 @@ struct FailureProcess {
     Seconds written_behind() const { return checkpoint.write - checkpoint.block; }
 };
 
-// Of everything but `segments`, which `with_interval` sets. Requires a request without problems.
+// Of everything but `segments`, which `with_interval` sets. Spare nodes are those that are given.
+// Requires a request without problems.
 FailureProcess failure_process(const WholeTrainingRequest& request);
 
 // The same with checkpoints so often, at most.

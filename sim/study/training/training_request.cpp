@@ -79,7 +79,7 @@ void check_failures(const WholeTrainingRequest& request, Contradictions& contrad
 {
     const FailureModel& model = request.failures;
     contradiction.when(
-        model.spare_nodes && *model.spare_nodes > 100 * request.nodes(), "/failures/spare_nodes",
+        model.spare_nodes && *model.spare_nodes > most_spares(request), "/failures/spare_nodes",
         fmt::format("{} spare nodes for {}", *model.spare_nodes, request.nodes()), "");
     contradiction.when(request.power.stalled > request.power.busy, "/power/stalled",
                        fmt::format("a stalled GPU draws {} of its power, a busy one {}",
@@ -122,8 +122,10 @@ const FieldTable<FailureModel>& fields_of<FailureModel>()
             .field("replaced", &T::replaced,
                    {.help = "share of failures that need another node", .min = 0, .max = 1})
             .field("repair", &T::repair, {.help = "mean repair time of a node", .min = 0})
-            .field("spare_nodes", &T::spare_nodes,
-                   {.help = "nodes held ready; absent: as many as make waiting rare", .min = 0})
+            .field(
+                "spare_nodes", &T::spare_nodes,
+                {.help = "nodes held ready and paid; absent: as many as make the training cheapest",
+                 .min = 0})
             .field("spot_mtbf_per_node", &T::spot_mtbf_per_node,
                    {.help = "mean time until spot capacity of a node is taken away", .min = 1})
             .field("spot_notice", &T::spot_notice,
@@ -217,10 +219,12 @@ const FieldTable<WholeTrainingRequest>& fields_of<WholeTrainingRequest>()
             .field("stragglers", &T::stragglers,
                    {.help = "what slow devices add to the steps, as a share", .min = 0, .max = 10})
             .field("deadline", &T::deadline, {.help = "of the whole training", .min = 0})
-            .field("certainty", &T::certainty,
-                   {.help = "the chance to meet the deadline that is enough; 0.5: on average",
-                    .min = 0,
-                    .max = 1})
+            .field("budget", &T::budget, {.help = "what it may cost", .min = 0})
+            .field(
+                "certainty", &T::certainty,
+                {.help = "the chance to meet deadline and budget that is enough; 0.5: on average",
+                 .min = 0,
+                 .max = 1})
             .field("failures", &T::failures, {.help = "what fails"})
             .field("checkpoints", &T::checkpoints, {.help = "what is saved"})
             .field("prices", &T::prices, {.help = "what is paid"})

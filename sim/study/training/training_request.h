@@ -38,7 +38,7 @@ struct FailureModel {
     // of a cluster of H200; the others restart on what they have (Crusoe 2025).
     double replaced = 0.6;
     Seconds repair{86400};          // mean, of a node
-    std::optional<int> spare_nodes; // absent: as many as make waiting rare
+    std::optional<int> spare_nodes; // absent: as many as make it cheapest
     // Interruptions of spot capacity; absent: it is not spot.
     std::optional<Seconds> spot_mtbf_per_node;
     Seconds spot_notice{120}; // EC2; 30 s on Google Cloud
@@ -99,7 +99,8 @@ struct WholeTrainingRequest {
     double evaluation = 0;           // time beside the steps, as a share of theirs
     double stragglers = 0;           // what slow devices add to steps, as a share of theirs
     std::optional<Seconds> deadline; // of the whole training
-    double certainty = 0.9;          // the chance that it must have to be met
+    std::optional<double> budget;    // likewise, in the currency of the prices
+    double certainty = 0.9;          // the chance that each of them must have to be met
     FailureModel failures;
     CheckpointModel checkpoints;
     PriceModel prices;
@@ -122,6 +123,12 @@ template <>
 const FieldTable<PowerModel>& fields_of<PowerModel>();
 template <>
 const FieldTable<WholeTrainingRequest>& fields_of<WholeTrainingRequest>();
+
+// More than these are a slip.
+inline int most_spares(const WholeTrainingRequest& request)
+{
+    return 100 * request.nodes();
+}
 
 // Values out of range, and those that contradict each other; both are named.
 Problems problems_of(const WholeTrainingRequest& request);

@@ -40,9 +40,10 @@ std::vector<std::string> assumptions_of(const WholeTrainingRequest& request,
     const FailureModel& failures = request.failures;
     const CheckpointModel& checkpoints = request.checkpoints;
     assume(process.rate() <= 0, "nothing fails: no mean time between failures given");
-    assume(process.hardware_rate > 0 && !failures.spare_nodes && process.spare_nodes > 0,
-           fmt::format("spare nodes not given: {}, so that a failure in a hundred waits",
-                       process.spare_nodes));
+    assume(process.waits_for_nodes() && !failures.spare_nodes,
+           fmt::format("spare nodes not given: {}, for more would cost more than waiting for "
+                       "repairs does",
+                       process.spare_nodes == 0 ? "none" : std::to_string(process.spare_nodes)));
     assume(!checkpoints.time && !checkpoints.bytes && process.checkpoint.bytes.value() > 0,
            fmt::format("bytes of a checkpoint not given: {}, 14 for each parameter",
                        to_display(process.checkpoint.bytes)));
@@ -72,6 +73,52 @@ double chance_within(const WholeTraining& training, Seconds wall)
     return std::erfc(-z_of_95 * off / std::log(side) / std::sqrt(2.0)) / 2;
 }
 
+WholeTraining with_spares(const WholeTrainingRequest& request, int spare_nodes)
+{
+    WholeTraining out;
+    out.request = request;
+    out.steps = count_steps(request);
+    FailureProcess process = failure_process(request);
+    process.spare_nodes = spare_nodes;
+    out.process = request.checkpoints.interval
+                      ? with_interval(process, *request.checkpoints.interval)
+                      : with_best_interval(process);
+    out.time = expected_time(out.process);
+    out.cost = training_cost(request, out.process, out.time.account);
+    return out;
+}
+
+// Where nodes have no price, their hours are what they cost.
+double cost_of_nodes(const WholeTraining& training)
+{
+    return training.cost.rent > 0 ? *training.cost.money : training.cost.gpu_hours;
+}
+
+// Each is paid all the time and shortens the waits for repairs by less than the one before.
+int cheapest_spares(const WholeTrainingRequest& request)
+{
+    const auto pays = [&](int spares) {
+        return cost_of_nodes(with_spares(request, spares + 1)) <
+               cost_of_nodes(with_spares(request, spares));
+    };
+    if (!failure_process(request).waits_for_nodes())
+        return 0;
+    int fewest = 0; // all before them pay
+    int most = 0;
+    for (const int limit = most_spares(request); most < limit && pays(most);) {
+        fewest = most + 1;
+        most = std::min(2 * fewest, limit);
+    }
+    while (fewest < most) {
+        const int middle = fewest + (most - fewest) / 2;
+        if (pays(middle))
+            fewest = middle + 1;
+        else
+            most = middle;
+    }
+    return fewest;
+}
+
 } // namespace
 
 bool is_step_sure(const WholeTrainingRequest& request)
@@ -96,20 +143,15 @@ Checked<WholeTraining> whole_training(const WholeTrainingRequest& request)
 {
     if (Problems problems = problems_of(request); !problems.empty())
         return tl::unexpected(std::move(problems));
-    WholeTraining out;
-    out.request = request;
-    out.steps = count_steps(request);
-    const FailureProcess process = failure_process(request);
-    out.process = request.checkpoints.interval
-                      ? with_interval(process, *request.checkpoints.interval)
-                      : with_best_interval(process);
-    out.time = expected_time(out.process);
+    const std::optional<int>& spares = request.failures.spare_nodes;
+    WholeTraining out = with_spares(request, spares ? *spares : cheapest_spares(request));
     if (const double mean = out.time.mean().value(); !(mean < longest) && out.process.rate() > 0)
         return tl::unexpected(hopeless(out.process));
-    out.cost = training_cost(request, out.process, out.time.account);
     out.wall = with_step_interval(request, out.time.mean(), {out.time.low, out.time.high});
     if (request.deadline)
         out.in_time = chance_within(out, *request.deadline);
+    if (request.budget && out.cost.money.value_or(0) > 0) // which grows with the wall time
+        out.in_budget = chance_within(out, out.time.mean() * (*request.budget / *out.cost.money));
     out.assumptions = assumptions_of(request, out.process);
     return out;
 }

@@ -26,11 +26,13 @@ struct WholeTraining {
     ExpectedTime time;      // of steps that take what was estimated
     WallInterval wall;
     TrainingCost cost;
-    std::optional<double> in_time; // chance to meet the deadline, where there is one
+    std::optional<double> in_time;   // chance to meet the deadline, where there is one
+    std::optional<double> in_budget; // chance to cost no more than the budget, likewise
     std::vector<std::string> assumptions;
 
     Seconds interval() const { return process.work() / static_cast<double>(process.segments); }
     bool meets_deadline() const { return in_time.value_or(1) >= request.certainty; }
+    bool meets_budget() const { return in_budget.value_or(1) >= request.certainty; }
     double goodput() const { return time.account.goodput(); }
 };
 

@@ -111,7 +111,7 @@ TEST_CASE("a capacity plan's page has days, cost, goodput and the goal's lines")
         request.axes.push_back(parse_axis(axis).value());
     request.training.tokens = 1e12;
     request.training.deadline = Seconds(30 * 86400.0);
-    request.budget = 2e5;
+    request.training.budget = 2e5;
     request.training.failures.mtbf_per_gpu = Seconds(50'000 * 3600.0);
     Session session;
     const Checked<CapacityPlan> plan = capacity_plan(request, session);

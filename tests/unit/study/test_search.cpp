@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 
 using namespace trainyard;
 
@@ -40,6 +41,11 @@ std::vector<SmallSpace> small_spaces()
                      {"strategy.tp=1,2", "strategy.pp=2,4", "strategy.vpp=1,2", "strategy.ep=4,8",
                       "strategy.etp=1", "strategy.schedule=1f1b,zb-v", zero, recompute, micro}});
             }
+    // Stages of ZeRO as the framework has them.
+    out.push_back({"llama3-8b-h100-8.json",
+                   {{"training.global_batch", "16"}},
+                   {"strategy.tp=1,2,4", "strategy.pp=1,2", "strategy.vpp=1,2", "strategy.cp=1",
+                    "training.micro_batch=1,2", "training.recompute=none,full"}});
     for (const char* micro : {"training.micro_batch=1", "training.micro_batch=1,2"})
         out.push_back({"mixtral-8x7b-ep8-h100-64.json",
                        {short_step},
@@ -101,7 +107,8 @@ std::optional<Seconds> brute_force(const SearchSpace& space, const SearchBase& b
     Session session;
     std::optional<Seconds> best;
     for (const LayoutChoice& choice : all_points(space)) {
-        if (base.facts.devices % (choice.tp * choice.cp * choice.pp) != 0)
+        if (base.facts.devices % (choice.tp * choice.cp * choice.pp) != 0 ||
+            choice.zero > space.most_zero(choice))
             continue;
         SimulateRequest request;
         request.unfit = Unfit::refuse;
@@ -131,11 +138,11 @@ std::uint64_t excluded(const SearchResult& result)
 
 } // namespace
 
-TEST_CASE("a search finds the step of brute force on each of 22 small spaces")
+TEST_CASE("a search finds the step of brute force on each of 23 small spaces")
 {
     int found = 0;
     const std::vector<SmallSpace> spaces = small_spaces();
-    REQUIRE(spaces.size() == 22);
+    REQUIRE(spaces.size() == 23);
     for (const SmallSpace& small : spaces) {
         INFO(small.scenario << " " << small.axes[5] << " " << small.axes.back());
         const SearchBase base = base_of(small);
@@ -404,6 +411,50 @@ TEST_CASE("the scenario's own layout is in the usual space")
         CHECK(has(space.zero, own.zero));
         CHECK(has(space.micro_batches, file.scenario.training.micro_batch));
     }
+}
+
+TEST_CASE("layouts that the framework does not start are looked at where they are asked for")
+{
+    const auto has_sharded_stages = [](const std::vector<Override>& changes, const char* axis) {
+        const SearchBase base = search_base(shipped("llama3-70b-h100-64.json", changes)).value();
+        SearchSpace space = usual_space(base.file.scenario, base.facts);
+        for (const char* one : {"strategy.tp=8", "strategy.cp=1", "strategy.pp=2", "strategy.vpp=1",
+                                "training.micro_batch=1", axis})
+            REQUIRE(restrict(space, parse_axis(one).value()).empty());
+        const PossibleLayouts possible =
+            possible_layouts(space, base, Bytes(std::uint64_t{1} << 60), {});
+        CHECK(possible.excluded.contains({Exclusion::framework, "/strategy/zero"}) ==
+              (space.zero_with_stages < 3));
+        return std::ranges::any_of(possible.layouts, [](const PossibleLayout& layout) {
+            return layout.choice.zero == 3 && layout.choice.pp > 1;
+        });
+    };
+    const Override titan{"software.framework", "torchtitan"};
+    const Override deepspeed{"software.framework", "deepspeed"};
+    CHECK_FALSE(has_sharded_stages({}, "strategy.schedule=1f1b"));
+    CHECK_FALSE(has_sharded_stages({deepspeed}, "strategy.schedule=1f1b"));
+    CHECK(has_sharded_stages({titan}, "strategy.schedule=1f1b"));
+    CHECK(has_sharded_stages({}, "strategy.zero=3"));
+    CHECK(has_sharded_stages({{"strategy.zero", "3"}, {"strategy.pp", "2"}},
+                             "strategy.schedule=1f1b"));
+}
+
+TEST_CASE("schedules are those of the framework, and what the scenario has")
+{
+    const auto schedules = [](const char* framework, const char* own) {
+        const SearchBase base =
+            search_base(shipped("llama3-70b-h100-64.json",
+                                {{"software.framework", framework}, {"strategy.schedule", own}}))
+                .value();
+        std::set<std::string> out;
+        for (const PipelineSchedule* one : usual_space(base.file.scenario, base.facts).schedules)
+            out.insert(std::string(one->name()));
+        return out;
+    };
+    CHECK(schedules("megatron-core", "1f1b") == std::set<std::string>{"1f1b"});
+    CHECK(schedules("megatron-core", "zb-h1") == std::set<std::string>{"1f1b", "zb-h1"});
+    CHECK(schedules("torchtitan", "1f1b") == std::set<std::string>{"1f1b", "zb-v", "dualpipev"});
+    CHECK(schedules("my own", "1f1b").contains("dualpipe"));
 }
 
 TEST_CASE("stages that outnumber the layers leave those at the ends to embedding and head")

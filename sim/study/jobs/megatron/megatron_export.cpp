@@ -262,8 +262,10 @@ ArgumentList parallel_arguments(const Job& job)
         add_dispatch(strategy.experts, out);
     }
     out.add_if(strategy.zero == 1, "--use-distributed-optimizer");
-    if (strategy.zero == 3)
+    if (strategy.zero == 3) {
         out.add("--use-torch-fsdp2");
+        out.add("--no-gradient-accumulation-fusion"); // which FSDP2 does not go with
+    }
     out.add_if(strategy.zero == 3 && !*strategy.reshard_after_forward,
                "--torch-fsdp2-no-reshard-after-forward");
     if (strategy.shard_group && *strategy.shard_group > 0)

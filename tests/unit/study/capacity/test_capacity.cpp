@@ -101,7 +101,7 @@ TEST_CASE("a goal without tokens asks for the most that time and money allow")
     CapacityRequest request = small_request({"h100"});
     request.training.tokens = 0;
     request.training.deadline = Seconds(10 * 86'400.0);
-    request.budget = 50'000;
+    request.training.budget = 50'000;
     const CapacityPlan plan = planned(request);
     const SizedCluster& most = chosen(plan);
     CHECK(*most.training->cost.money <= 50'000);
@@ -114,7 +114,25 @@ TEST_CASE("a goal without tokens asks for the most that time and money allow")
     more.tokens *= 1.01;
     const Checked<WholeTraining> training = whole_training(more);
     REQUIRE(training);
-    CHECK((*training->cost.money > 50'000 || !training->meets_deadline()));
+    CHECK_FALSE((training->meets_budget() && training->meets_deadline()));
+}
+
+TEST_CASE("an interrupted size keeps the best layout so far, which is not proven")
+{
+    CapacityRequest request = small_request({"32xh100"});
+    request.axes.clear();
+    request.threads = 1;
+    CancelFlag flag;
+    request.work.cancel = &flag;
+    request.listener.search = [&](const SearchNews& news) {
+        if (news.best)
+            flag.cancel();
+    };
+    const CapacityPlan plan = planned(request);
+    CHECK(plan.interrupted);
+    CHECK(plan.best == 0);
+    CHECK(chosen(plan).unproven.value_or(0) > 0);
+    CHECK(chosen(plan).training);
 }
 
 TEST_CASE("batches are fitted into the range that is given")
@@ -130,15 +148,15 @@ TEST_CASE("batches are fitted into the range that is given")
 TEST_CASE("a budget that the leanest cluster misses is met by larger, cheaper ones")
 {
     CapacityRequest request = small_request({"h100"});
+    request.training.failures.spare_nodes = 1; // doubles the cost of a single node
     const CapacityPlan free = planned(request);
     const double dear = *chosen(free).training->cost.money; // of the fewest GPUs that run
-    request.budget = 0.97 * dear;
+    request.training.budget = 0.97 * dear;
     const CapacityPlan plan = planned(request);
     const std::vector<SizedCluster>& sizes = plan.clusters[0].sizes;
     CHECK(sizes.size() > 1);
-    // The spare node of a single one doubles its cost.
     REQUIRE(plan.best);
-    CHECK(*chosen(plan).training->cost.money <= *request.budget);
+    CHECK(*chosen(plan).training->cost.money <= *request.training.budget);
     CHECK(chosen(plan).gpus > chosen(free).gpus);
 }
 
@@ -240,9 +258,9 @@ TEST_CASE("a budget without prices, and no goal at all, are refused")
     Session session;
     CapacityRequest request = small_request({"h100"});
     request.clusters[0].prices = {};
-    request.budget = 1e6;
+    request.training.budget = 1e6;
     CHECK_FALSE(capacity_plan(request, session));
-    request.budget.reset();
+    request.training.budget.reset();
     request.training.tokens = 0;
     CHECK_FALSE(capacity_plan(request, session));
 }
@@ -343,7 +361,7 @@ TEST_CASE("what contradicts itself in a question points to its text")
     request.training.deadline.reset();
     request.training.tokens = 0;
     CHECK(pointer(request) == "/tokens");
-    request.budget = 1e6;
+    request.training.budget = 1e6;
     request.clusters.front().prices = {};
     CHECK(pointer(request) == "/prices");
     request.clusters.clear();

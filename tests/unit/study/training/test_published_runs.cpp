@@ -93,9 +93,9 @@ TEST_CASE("step, goodput and wall time are scored apart")
     REQUIRE(score.step.scored());
     REQUIRE(score.goodput.scored());
     REQUIRE(score.wall.scored());
-    // 64 GPUs fail every 781 h: a day and two are all but undisturbed.
-    CHECK(*score.goodput.predicted > 0.98);
+    // 64 GPUs fail every 781 h, and six times in ten wait a day for a repair: 2 %.
+    CHECK(*score.goodput.predicted > 0.97);
     const double steps = std::ceil(1e11 / batch);
-    CHECK_THAT(*score.wall.predicted, WithinRel(steps * *score.step.predicted, 0.02));
+    CHECK_THAT(*score.wall.predicted, WithinRel(steps * *score.step.predicted, 0.03));
     CHECK_THAT(scores.step.median, WithinRel(std::abs(score.step.error()), 1e-12));
 }

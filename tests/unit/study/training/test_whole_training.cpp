@@ -339,6 +339,54 @@ TEST_CASE("rent is paid for every GPU and hour, spares too")
     CHECK_THAT(*answer(request).cost.money, WithinRel(100 * 24 * 140 * 20.0, 1e-12));
 }
 
+// 88 GPUs wait for a node that is repaired about once in a month: a spare would cost more all
+// along.
+TEST_CASE("spare nodes that are not asked for are those that make the training cheapest")
+{
+    WholeTrainingRequest request = failing(48);
+    request.failures.replaced = 0.6;
+    request.failures.spare_nodes.reset();
+    const auto with_gpus = [&](int gpus) {
+        request.gpus = gpus;
+        request.failures.mtbf_per_gpu = Seconds(50'000 * hour);
+        return answer(request);
+    };
+    CHECK(with_gpus(88).process.spare_nodes == 0);
+    for (const bool priced : {false, true}) {
+        if (priced)
+            request.prices.gpu_hour = 2.5;
+        for (const int gpus : {256, 1024, 16'384}) {
+            const WholeTraining best = with_gpus(gpus);
+            CHECK(best.process.spare_nodes > 0);
+            for (const int off : {-1, 1}) {
+                WholeTrainingRequest other = request;
+                other.failures.spare_nodes = best.process.spare_nodes + off;
+                CHECK(best.cost.gpu_hours <= answer(other).cost.gpu_hours);
+            }
+        }
+    }
+    request.failures.replaced = 0;
+    CHECK(with_gpus(1024).process.spare_nodes == 0);
+}
+
+TEST_CASE("a budget is kept as surely as a deadline, for both follow the days")
+{
+    WholeTrainingRequest request = failing(20);
+    request.step_time_low = request.step_time * 0.8;
+    request.step_time_high = request.step_time * 1.3;
+    request.prices.gpu_hour = 2;
+    const WholeTraining plain = answer(request);
+    CHECK_FALSE(plain.in_budget);
+    CHECK(plain.meets_budget());
+    request.deadline = plain.time.mean() * 1.1;
+    request.budget = *plain.cost.money * 1.1;
+    const WholeTraining near = answer(request);
+    CHECK_THAT(*near.in_budget, WithinRel(*near.in_time, 1e-9));
+    CHECK(near.meets_budget() == near.meets_deadline());
+    request.budget = *plain.cost.money * (plain.wall.high / plain.time.mean());
+    CHECK_THAT(*answer(request).in_budget, WithinAbs(0.95, 0.001));
+}
+
 TEST_CASE("what moves the days most comes first, and prices move only the cost")
 {
     WholeTrainingRequest request = failing(10);
