@@ -94,14 +94,15 @@ std::vector<LayerTensor> head_tensors(const LayerShape& s, std::int64_t tokens)
     if (s.model.final_norm)
         keep("final_norm_input", states, "", "final_norm_backward");
     if (!s.partition.lora)
-        keep("logits_input", states, "final_norm", "logits_input_gradient|logits_weight_gradient");
+        keep("logits_input", s.width * s.kept_tokens * s.hidden, "final_norm",
+             "logits_input_gradient|logits_weight_gradient");
     if (s.model.bert_heads)
         keep("masked_token_states", 3 * s.width * tokens * masked_token_width(s.model),
              "masked_token_transform",
              "masked_token_transform_input_gradient|masked_token_transform_weight_gradient");
     PassingTensors add(s, tensors);
     add_logits(add, tensors, s, tokens);
-    if (s.sequence_parallel && tokens > 0) {
+    if (s.kept_tokens < s.tokens && tokens > 0) {
         add.forward("gathered_logits_input", add.whole(), "logits_input_gather", "logits");
         add.gradient("gathered_logits_input_again", add.whole(), "logits_input_gather_again",
                      "logits_weight_gradient");

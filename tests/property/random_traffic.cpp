@@ -322,8 +322,8 @@ private:
 
     // Shoeybi 2019: two all-reduces forward, two backward; embedding forward and logits backward
     // one each. Korthikanti 2022: each a gather and a scatter, and one more gather backward for
-    // each product that is cut by columns. The loss combines three numbers of 4 bytes for each
-    // token.
+    // each product that is cut by columns unless its input was kept gathered. The loss combines
+    // three numbers of 4 bytes for each token.
     void tensor_parallel() const
     {
         if (z_.model.moe)
@@ -336,13 +336,15 @@ private:
         }
         const double cut = z_.s.tp > 1 ? 1 : 0;
         const double sequence = *z_.s.sequence_parallel ? 1 : 0;
+        const double anew = job_.software.kernels.keeps_gathered_inputs ? 0 : 1;
         const double m = z_.micro_batches;
         const double layers = z_.s.pp * micro_batch_layers();
         const double again = z_.s.pp * repeated();
         const double messages = z_.s.vpp > 1 ? 2 * m * boundaries() : 0;
         expect(gathered,
                cut * z_.tensor() *
-                   (sequence * (6 * layers + 2 * again + 3 * m) + (1 - sequence) * messages));
+                   (sequence * (4 * layers + 2 * again + 2 * m + anew * (2 * layers + m)) +
+                    (1 - sequence) * messages));
         expect(scattered, sequence * z_.tensor() * (4 * layers + 2 * again + 2 * m));
         expect(reduced, cut * (3 * 4 * z_.tokens * m +
                                (1 - sequence) * z_.tensor() * (4 * layers + 2 * again + 2 * m)));
