@@ -44,6 +44,8 @@ public:
             return tl::unexpected(problems_);
         add_group_estimates(out_.tables, out_.found);
         scale();
+        if (!problems_.empty())
+            return tl::unexpected(problems_);
         estimate_domain_counts();
         write();
         return std::move(out_);
@@ -111,23 +113,63 @@ private:
     }
 
     // Bus bandwidth inside a domain above the device's links is not that device's: with reduction
-    // in the switch 1.07 of the line rate is the most that was published.
+    // in the switch 1.07 of the line rate is the most that was published. Over several domains the
+    // part of the work inside each takes those links, too.
     void check_speed(const KnotTable& table)
     {
         constexpr double most = 1.3;
         const double line = domain_rate(shape_of(table, hardware_), hardware_.fabric).value();
-        if (table.backend != Backend::nccl || table.domains != 1 || !(line > 0))
+        const int ranks = table.ranks_per_domain * table.domains;
+        if (table.backend != Backend::nccl || !(line > 0) || table.ranks_per_domain == 1)
             return;
-        const double factor = bus_factor(table.collective, table.ranks_per_domain);
+        const double inside = 1 - 1.0 / table.ranks_per_domain;
+        const double limit = line * (1 - 1.0 / ranks) / inside;
+        const double factor = bus_factor(table.collective, ranks);
         double best = 0;
         for (const Knot& knot : table.samples.knots)
             best = std::max(best, factor * (knot.size / knot.time).value());
-        if (best > most * line)
+        if (best > most * limit)
             problems_.push_back(problem(
                 fmt::format("{}: {} bus bandwidth is more than the links of {} carry ({})",
                             table.source, to_display(Bandwidth(best)), device_,
-                            to_display(Bandwidth(line))),
+                            to_display(Bandwidth(limit))),
                 "is it that device (--device), and are the number of ranks and the times right?"));
+    }
+
+    // Launches of one machine differ by some per cent, beside outliers that cleaning leaves out.
+    void check_launches(const KnotTable& table)
+    {
+        constexpr double doubtful = 0.25;
+        constexpr double unlike = 0.5;
+        const double apart = table.errors.held_out_launch.value_or(0);
+        if (apart < doubtful)
+            return;
+        const std::string what = fmt::format(
+            "launches of {} among {} ranks are {:.0f} % off each other", to_name(table.collective),
+            table.ranks_per_domain * table.domains, 100 * apart);
+        if (apart >= unlike)
+            problems_.push_back(
+                problem(what, "fit the logs of each machine, network and setting apart"));
+        else
+            out_.found.push_back(what + ": are they of one machine?");
+    }
+
+    // Hundreds of times as slow is no machine: check_speed refuses what is as many times too quick.
+    void check_factors(const char* what, const std::optional<ScaledForm>& form)
+    {
+        constexpr double doubtful = 8;
+        constexpr double most = 100;
+        if (!form)
+            return;
+        const double slower = std::max(form->scalars.latency, 1 / form->scalars.bandwidth);
+        const std::string text =
+            fmt::format("collectives {} take up to {:.3g} times as long as published of {}", what,
+                        slower, device_);
+        if (slower > most)
+            problems_.push_back(
+                problem(text, "are the times in microseconds, and is it that device (--device)?"));
+        else if (slower > doubtful)
+            out_.found.push_back(text + ": NCCL without its usual transports?");
     }
 
     void measure()
@@ -150,8 +192,10 @@ private:
             problems_.push_back(
                 problem("no sweep has two usable sizes",
                         "nothing can be fitted; the import says what was left out"));
-        for (const KnotTable& table : out_.tables)
+        for (const KnotTable& table : out_.tables) {
             check_speed(table);
+            check_launches(table);
+        }
         for (const Sweep& sweep : sweeps_)
             if (const std::size_t sizes = clean(sweep).points.size(); sizes < 2)
                 out_.found.push_back(fmt::format("left out: {} has {} usable size{}", sweep.source,
@@ -223,6 +267,8 @@ private:
         };
         say("inside a domain", fabric_);
         say("across domains", across_);
+        check_factors("inside a domain", fabric_);
+        check_factors("across domains", across_);
     }
 
     // Published times of the device stand in for collectives that were not measured, unless this

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
 namespace trainyard {
@@ -58,16 +59,19 @@ Provenance measured(const ScaledForm& form)
         Json(), Json()};
 }
 
+// A factor of one says nothing of the constants it is of.
 void scale(FabricClass& fabric, const ScaledForm& form)
 {
     const Provenance provenance = measured(form);
     const auto latency = [&](const char* name, Seconds& value) {
         value *= form.scalars.latency;
-        fabric.provenance.insert_or_assign(name, provenance);
+        if (form.scalars.latency != 1)
+            fabric.provenance.insert_or_assign(name, provenance);
     };
     const auto share = [&](const std::string& name, double& value) {
         value = std::min(1.0, value * form.scalars.bandwidth);
-        fabric.provenance.insert_or_assign(name, provenance);
+        if (form.scalars.bandwidth != 1)
+            fabric.provenance.insert_or_assign(name, provenance);
     };
     latency("base_ll", fabric.base_ll);
     latency("base_ll128", fabric.base_ll128);
@@ -95,20 +99,17 @@ NetworkClass scaled(NetworkClass network, const TwoScalars& scalars)
     return network;
 }
 
-double network_error(Hardware hardware, std::span<const KnotTable> tables,
-                     const TwoScalars& scalars, int& points)
+// Of the tables across domains.
+std::vector<OfferedTime> offers_across(Hardware hardware, std::span<const KnotTable> tables,
+                                       const TwoScalars& scalars)
 {
     hardware.network = scaled(hardware.network, scalars);
-    double sum = 0;
-    points = 0;
-    for (const KnotTable& table : tables) {
-        if (!chosen_by_nccl(table) || table.domains < 2)
-            continue;
-        const std::vector<OfferedTime> offered = offers(hardware, table);
-        sum += mean_error(offered, {}) * static_cast<double>(offered.size());
-        points += static_cast<int>(offered.size());
-    }
-    return points > 0 ? sum / points : 0;
+    std::vector<OfferedTime> out;
+    for (const KnotTable& table : tables)
+        if (chosen_by_nccl(table) && table.domains > 1)
+            for (OfferedTime& offer : offers(hardware, table))
+                out.push_back(std::move(offer));
+    return out;
 }
 
 } // namespace
@@ -159,34 +160,55 @@ std::optional<ScaledForm> scale_fabric(Hardware& hardware, std::span<const KnotT
 }
 
 // The two act on maxima and minima, so that the best is looked for: a grid in the logarithms, made
-// finer around the best point three times.
+// finer around the best point three times, from the constants as they are and from where they are
+// as far off as the points.
 std::optional<ScaledForm> scale_network(Hardware& hardware, std::span<const KnotTable> tables)
 {
     constexpr int steps = 6; // to each side
     constexpr int rounds = 4;
     ScaledForm out;
-    out.error_before = network_error(hardware, tables, {}, out.points);
+    const std::vector<OfferedTime> shipped = offers_across(hardware, tables, {});
+    out.points = static_cast<int>(shipped.size());
     if (out.points < fewest_points)
         return std::nullopt;
-    out.error_after = out.error_before;
-    double width = std::log(6.0);
-    for (int round = 0; round < rounds; ++round, width /= steps / 1.5) {
-        const TwoScalars centre = out.scalars;
-        for (int i = -steps; i <= steps; ++i)
-            for (int j = -steps; j <= steps; ++j) {
-                const TwoScalars now{centre.latency * std::exp(width * i / steps),
-                                     centre.bandwidth * std::exp(width * j / steps)};
-                int points = 0;
-                const double error = network_error(hardware, tables, now, points);
-                if (error < out.error_after) {
-                    out.error_after = error;
-                    out.scalars = now;
+    out.error_before = mean_error(shipped, {});
+    double least = out.error_before;
+    const double slower = typical_ratio(shipped);
+    const auto look_around = [&](TwoScalars centre, const Moves& moves) {
+        const int latencies = moves.latency ? steps : 0;
+        const int bandwidths = moves.bandwidth ? steps : 0;
+        double width = std::log(6.0);
+        for (int round = 0; round < rounds; ++round, width /= steps / 1.5) {
+            TwoScalars best = centre;
+            double error = std::numeric_limits<double>::infinity();
+            for (int i = -latencies; i <= latencies; ++i)
+                for (int j = -bandwidths; j <= bandwidths; ++j) {
+                    const TwoScalars now{centre.latency * std::exp(width * i / steps),
+                                         centre.bandwidth * std::exp(width * j / steps)};
+                    const double here = mean_error(offers_across(hardware, tables, now), {});
+                    if (here < error) {
+                        error = here;
+                        best = now;
+                    }
                 }
+            centre = best;
+            if (error + prior_cost(best) < least) {
+                least = error + prior_cost(best);
+                out.scalars = best;
             }
+        }
+    };
+    for (const Moves& moves : every_move) {
+        look_around({}, moves);
+        look_around({moves.latency ? slower : 1, moves.bandwidth ? 1 / slower : 1}, moves);
     }
+    out.scalars = settled(out.scalars);
+    out.error_after = mean_error(offers_across(hardware, tables, out.scalars), {});
     hardware.network = scaled(hardware.network, out.scalars);
-    for (const char* name : {"latency", "efficiency"})
-        hardware.network.provenance.insert_or_assign(name, measured(out));
+    if (out.scalars.latency != 1)
+        hardware.network.provenance.insert_or_assign("latency", measured(out));
+    if (out.scalars.bandwidth != 1)
+        hardware.network.provenance.insert_or_assign("efficiency", measured(out));
     return out;
 }
 

@@ -21,8 +21,9 @@ struct ScaledForm {
 };
 
 // One factor on all latencies, one on all efficiencies of `hardware.fabric`, fitted to the measured
-// tables inside one domain (chosen by NCCL, out of place) and put into it, graded `measured`. No
-// efficiency goes above 1. Nothing, and no change, with fewer than eight points.
+// tables inside one domain (chosen by NCCL, out of place) and put into it; what a factor other than
+// one is of is graded `measured`. No efficiency goes above 1. Nothing, and no change, with fewer
+// than eight points.
 std::optional<ScaledForm> scale_fabric(Hardware& hardware, std::span<const KnotTable> tables);
 
 // The same of `hardware.network`'s latency and efficiency, from tables across domains.

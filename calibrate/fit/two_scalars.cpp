@@ -8,6 +8,10 @@
 namespace trainyard {
 namespace {
 
+constexpr double smallest_error = 0.02;   // below it all errors weigh the same
+constexpr double cost_of_doubling = 0.03; // in mean error
+constexpr double limit = 1000;            // of a factor
+
 const CandidateTime& lowest(std::span<const CandidateTime> candidates, const TwoScalars& scalars)
 {
     const auto time = [&](const CandidateTime& candidate) {
@@ -19,9 +23,8 @@ const CandidateTime& lowest(std::span<const CandidateTime> candidates, const Two
 }
 
 // One turn: with the candidates that are lowest now, the model is linear in L and 1 / B.
-TwoScalars next(std::span<const OfferedTime> points, const TwoScalars& now)
+TwoScalars next(std::span<const OfferedTime> points, const TwoScalars& now, const Moves& moves)
 {
-    constexpr double smallest_error = 0.02; // below it all errors weigh the same
     Eigen::Matrix2d normal = Eigen::Matrix2d::Zero();
     Eigen::Vector2d right = Eigen::Vector2d::Zero();
     for (const OfferedTime& point : points) {
@@ -33,17 +36,34 @@ TwoScalars next(std::span<const OfferedTime> points, const TwoScalars& now)
         normal += weight * row * row.transpose();
         right += weight * row;
     }
-    // A point in a direction that no point determines: the factor stays where it is.
+    // A point in a direction that no point determines: the factor stays where it is. So does one
+    // that is not to move.
     const double hold = 1e-6 * normal.trace() + 1e-300;
-    normal += hold * Eigen::Matrix2d::Identity();
-    right += hold * Eigen::Vector2d(now.latency, 1 / now.bandwidth);
+    const double pinned = 1e12 * normal.trace();
+    const Eigen::Vector2d weight(moves.latency ? hold : pinned, moves.bandwidth ? hold : pinned);
+    normal += weight.asDiagonal();
+    right += weight.cwiseProduct(Eigen::Vector2d(now.latency, 1 / now.bandwidth));
     const Eigen::Vector2d solved = normal.ldlt().solve(right);
-    constexpr double limit = 20;
     return {std::clamp(solved(0), 1 / limit, limit), 1 / std::clamp(solved(1), 1 / limit, limit)};
 }
 
-// Measured over offered, geometric mean: starts are around it, so that a machine twice as slow gets
-// factors of two.
+} // namespace
+
+TwoScalars settled(TwoScalars scalars)
+{
+    constexpr double hardly = 0.005;
+    for (double* const factor : {&scalars.latency, &scalars.bandwidth})
+        if (std::abs(std::log(*factor)) < hardly)
+            *factor = 1;
+    return scalars;
+}
+
+double prior_cost(const TwoScalars& scalars)
+{
+    return cost_of_doubling *
+           (std::abs(std::log2(scalars.latency)) + std::abs(std::log2(scalars.bandwidth)));
+}
+
 double typical_ratio(std::span<const OfferedTime> points)
 {
     double sum = 0;
@@ -51,8 +71,6 @@ double typical_ratio(std::span<const OfferedTime> points)
         sum += std::log(point.measured.time.value() / offered_time(point.candidates, {}));
     return std::exp(sum / static_cast<double>(points.size()));
 }
-
-} // namespace
 
 double offered_time(std::span<const CandidateTime> candidates, const TwoScalars& scalars)
 {
@@ -74,21 +92,24 @@ TwoScalars fit_two_scalars(std::span<const OfferedTime> points)
     if (points.empty())
         return best;
     double least = mean_error(points, best);
+    // Starts are around it, so that a machine twice as slow gets factors of two.
     const double slower = typical_ratio(points);
     constexpr int turns = 30;
-    for (const double latency : {0.5, 0.8, 1.2, 2.0})
-        for (const double bandwidth : {0.5, 0.8, 1.2, 2.0}) {
-            TwoScalars now{latency * slower, bandwidth / slower};
-            for (int turn = 0; turn < turns; ++turn) {
-                now = next(points, now);
-                const double error = mean_error(points, now);
-                if (error < least) {
-                    least = error;
-                    best = now;
+    for (const Moves& moves : every_move)
+        for (const double latency : {0.5, 0.8, 1.2, 2.0})
+            for (const double bandwidth : {0.5, 0.8, 1.2, 2.0}) {
+                TwoScalars now{moves.latency ? latency * slower : 1,
+                               moves.bandwidth ? bandwidth / slower : 1};
+                for (int turn = 0; turn < turns; ++turn) {
+                    now = next(points, now, moves);
+                    const double error = mean_error(points, now) + prior_cost(now);
+                    if (error < least) {
+                        least = error;
+                        best = now;
+                    }
                 }
             }
-        }
-    return best;
+    return settled(best);
 }
 
 } // namespace trainyard

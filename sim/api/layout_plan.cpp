@@ -6,6 +6,7 @@
 #include "sim/study/capacity/smallest_cluster.h"
 #include "sim/study/jobs/layout_text.h"
 #include "sim/study/problems.h"
+#include "sim/study/search/search_space.h"
 #include "sim/study/session.h"
 #include "sim/study/sweep_space.h"
 
@@ -76,6 +77,27 @@ std::optional<SmallestFit> smallest_for(const LayoutTask& task, const std::vecto
     }
 }
 
+// Where the scenario does not run or fit as it stands, of its sizes the quickest with any
+// micro-batch and any recompute of the space.
+void look_for_own_fitting(const LayoutTask& task, const PlanOutcomes& outcomes, Session& session,
+                          const WorkControl& work, PlanReport& report)
+{
+    if (report.rows.empty() || (outcomes.own && outcomes.own->memory.fits()))
+        return;
+    SearchRequest request = task.request;
+    request.space = own_space(task.base.file.scenario);
+    request.space.micro_batches = task.request.space.micro_batches;
+    request.space.recompute = task.request.space.recompute;
+    request.top = 1;
+    request.front = false;
+    request.work = work;
+    request.listener = {};
+    const SearchResult found = search(task.base, request, session);
+    if (found.open == 0 && !found.best.empty())
+        tell_own_fitting(task.base, found.best.front().choice,
+                         outcomes_of(found, task.base, session).front(), report);
+}
+
 } // namespace
 
 Problems repeated_axes(const std::vector<std::string>& axes)
@@ -138,6 +160,8 @@ Checked<PlanReport> layout_report(const LayoutTask& task, const std::vector<Swee
     PlanReport report = plan_report(task.base, result, outcomes, task.request.headroom);
     if (task.training.tokens > 0)
         tell_trainings(task, outcomes, report);
+    if (!context && result.open == 0)
+        look_for_own_fitting(task, outcomes, session, work, report);
     tell_changes_from(task.asked.scenario, task.base, report);
     report.tells_own = !context;
     if (result.best.empty() && result.open == 0)

@@ -28,8 +28,12 @@ struct LayerTensor {
     std::string_view made_by = {};    // of forward; of a gradient: of backward
     std::string_view until = {};      // the last to read it in that pass
     std::string_view kept_until = {}; // the last to read it in backward
-    bool logits = false;              // of the head
-    int length_power = 1;             // bytes grow with the tokens of a micro-batch to this power
+    // Of a gradient: the weights' gradients that read it, and how much of it they keep where they
+    // are put off until after the pass: `operand` bytes, the cast of it where products are narrow.
+    std::string_view put_off = {};
+    std::int64_t operand = 0;
+    bool logits = false;  // of the head
+    int length_power = 1; // bytes grow with the tokens of a micro-batch to this power
 };
 
 // The head's LayerTensor for the logits as their product writes them.

@@ -136,12 +136,21 @@ void add_kept(LayerTensors& tensors, const LayerShape& shape, const SavedTensor&
 // through it: one tensor at a time.
 void add_stream(PassingTensors& add, const LayerShape& s)
 {
+    constexpr std::string_view of_channel = "mlp_down_weight_gradient";
+    constexpr std::string_view of_mixer =
+        "attention_output_weight_gradient|mixer_output_weight_gradient";
     if (s.model.norms_per_layer < 2 || !s.has_mixer() || !s.has_channel()) {
         add.gradient("output_gradient", add.split(), "", "");
+        if (!s.sequence_parallel)
+            add.read_for_weights(s.has_channel() ? of_channel : of_mixer);
         return;
     }
     add.gradient("output_gradient", add.split(), "", "mlp_norm_backward");
+    if (!s.sequence_parallel)
+        add.read_for_weights(of_channel);
     add.gradient("stream_gradient", add.split(), "mlp_norm_backward", "");
+    if (!s.sequence_parallel)
+        add.read_for_weights(of_mixer);
 }
 
 // What the matrices of a block meet, as their products read it.
@@ -180,6 +189,7 @@ void add_gathers(PassingTensors& add, const LayerShape& s)
         return;
     add.gradient("gathered_output_gradient", add.whole(), "attention_output_gradient_gather",
                  "attention_output_input_gradient|attention_output_weight_gradient");
+    add.read_for_weights("attention_output_weight_gradient");
     if (s.model.latent)
         return;
     add_gathered_input(add, s,
@@ -191,21 +201,29 @@ void add_gathers(PassingTensors& add, const LayerShape& s)
 void add_projections(PassingTensors& add, const LayerShape& s)
 {
     const std::int64_t token = s.width * s.tokens;
-    const std::int64_t qkv = token * (s.heads * s.head_dim + s.key_value_columns());
+    const std::int64_t queries = token * s.heads * s.head_dim;
+    const std::int64_t qkv = queries + token * s.key_value_columns();
+    std::int64_t projected_bytes = qkv;
     const bool rotates = s.model.position == PositionKind::rotary;
-    if (s.model.latent)
-        add.forward("kv_up_output",
-                    token * s.heads * (s.model.latent->qk_nope_head_dim + s.value_dim),
-                    "attention_kv_up", "rotary");
-    else if (rotates && !s.model.qk_norm)
+    if (s.model.latent) {
+        // Rotary parts of keys are one head's.
+        const LatentAttention& latent = *s.model.latent;
+        const std::int64_t up = token * s.heads * (latent.qk_nope_head_dim + s.value_dim);
+        add.forward("kv_up_output", up, "attention_kv_up", "rotary");
+        projected_bytes = queries + up + token * latent.qk_rope_head_dim;
+    } else if (rotates && !s.model.qk_norm)
         add.forward("qkv_output", qkv, "qkv", "rotary");
     constexpr std::string_view projected =
         "qkv_input_gradient|qkv_weight_gradient|attention_q_input_gradient|"
         "attention_q_weight_gradient|attention_q_up_input_gradient|attention_q_up_weight_gradient";
+    constexpr std::string_view weights =
+        "qkv_weight_gradient|attention_q_weight_gradient|attention_q_up_weight_gradient|"
+        "attention_kv_up_weight_gradient";
     add.gradient("qkv_gradient", qkv, "query_gradient|attention_backward",
                  rotates ? "rotary_backward" : projected);
     if (rotates)
-        add.gradient("projected_gradient", qkv, "rotary_backward", projected);
+        add.gradient("projected_gradient", projected_bytes, "rotary_backward", projected);
+    add.read_for_weights(weights);
     const bool gathers = s.sequence_parallel && !s.model.latent;
     add.gradient("qkv_input_gradient", gathers ? add.whole() : add.split(),
                  "qkv_input_gradient|attention_q_input_gradient|attention_kv_down_input_gradient",
@@ -259,6 +277,7 @@ void add_recurrent(PassingTensors& add, const LayerShape& s)
                             "mixer_input_weight_gradient"});
         add.gradient("gathered_mixer_output_gradient", add.whole(), "mixer_output_gradient_gather",
                      "mixer_output_input_gradient|mixer_output_weight_gradient");
+        add.read_for_weights("mixer_output_weight_gradient");
     }
     add.forward("mixer_output", add.whole(), "mixer_output",
                 split ? "mixer_output_reduce" : "attention_residual");
@@ -273,6 +292,7 @@ void add_recurrent(PassingTensors& add, const LayerShape& s)
             projected = saved.elements * saved.width;
     add.gradient("mixer_projected_gradient", projected, "recurrence_backward",
                  "mixer_input_input_gradient|mixer_input_weight_gradient");
+    add.read_for_weights("mixer_input_weight_gradient");
     add.gradient("mixer_input_gradient", split ? add.whole() : add.split(),
                  "mixer_input_input_gradient",
                  split ? "mixer_input_input_gradient_reduce" : "attention_norm_backward");
@@ -289,6 +309,7 @@ void add_mlp(PassingTensors& add, LayerTensors& tensors, const LayerShape& s)
                             "mlp_up_weight_gradient|mlp_up_adapter_down_gradient"});
         add.gradient("gathered_mlp_output_gradient", add.whole(), "mlp_down_gradient_gather",
                      "mlp_down_input_gradient|mlp_down_weight_gradient");
+        add.read_for_weights("mlp_down_weight_gradient");
     }
     add.forward("mlp_output", add.whole(), "mlp_down", split ? "mlp_down_reduce" : "mlp_residual");
     if (split)
@@ -299,6 +320,7 @@ void add_mlp(PassingTensors& add, LayerTensors& tensors, const LayerShape& s)
                  "mlp_activation_backward");
     add.gradient("activation_input_gradient", s.up() * inner, "mlp_activation_backward",
                  "mlp_up_input_gradient|mlp_up_weight_gradient");
+    add.read_for_weights("mlp_up_weight_gradient");
     add.gradient("mlp_input_gradient", add.whole(), "mlp_up_input_gradient",
                  split ? "mlp_up_input_gradient_reduce" : "mlp_norm_backward");
     if (split)
@@ -314,10 +336,12 @@ void add_experts(PassingTensors& add, const LayerShape& s)
     add.forward("expert_output", tokens, "expert_down", "expert_combine|unpermute");
     add.gradient("expert_output_gradient", tokens, "unpermute_backward",
                  "expert_down_input_gradient|expert_down_weight_gradient");
+    add.read_for_weights("expert_down_weight_gradient");
     add.gradient("expert_down_input_gradient", inner, "expert_down_input_gradient",
                  "expert_activation_backward");
     add.gradient("expert_activation_input_gradient", s.up() * inner, "expert_activation_backward",
                  "expert_up_input_gradient|expert_up_weight_gradient");
+    add.read_for_weights("expert_up_weight_gradient");
     add.gradient("dispatched_gradient", tokens, "expert_up_input_gradient", "permute_backward");
 }
 

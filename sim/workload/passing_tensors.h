@@ -30,6 +30,14 @@ public:
         add(std::move(name), bytes, TensorUse::gradient, made_by, until);
     }
 
+    // The one that was added last is read by these weights' gradients, as products read it.
+    void read_for_weights(std::string_view products)
+    {
+        LayerTensor& tensor = tensors_.back();
+        tensor.put_off = products;
+        tensor.operand = s_.narrow() ? s_.cast_bytes(tensor.bytes / s_.width) : tensor.bytes;
+    }
+
     std::int64_t whole() const { return s_.width * s_.tokens * s_.hidden; }
     std::int64_t split() const { return s_.width * s_.split_tokens * s_.hidden; }
 

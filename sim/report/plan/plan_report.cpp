@@ -33,6 +33,19 @@ PlanRow row_of(const Outcome& outcome)
     return row;
 }
 
+// Of a layout that a search found, against the report's best.
+PlanRow searched_row(const SearchBase& base, const PlanReport& report, LayoutChoice choice,
+                     const Outcome& outcome)
+{
+    PlanRow row = row_of(outcome);
+    row.choice = std::move(choice);
+    row.layout = layout_words(kept_scenario(row.choice, base), outcome);
+    row.changes = changes_of(row.choice, base.facts, base.file.scenario);
+    if (!report.rows.empty())
+        compare_with(report.rows.front(), row);
+    return row;
+}
+
 std::string own_refusal(const Checked<Outcome>& own)
 {
     if (own || own.error().empty())
@@ -52,13 +65,7 @@ PlanReport plan_report(const SearchBase& base, SearchResult search, const PlanOu
     report.headroom = headroom;
     report.fidelity = base.file.scenario.run.fidelity.value_or(Fidelity::alpha_beta);
     const auto add = [&](std::vector<PlanRow>& rows, const Outcome& outcome, LayoutChoice choice) {
-        PlanRow row = row_of(outcome);
-        row.choice = std::move(choice);
-        row.layout = layout_words(kept_scenario(row.choice, base), outcome);
-        row.changes = changes_of(row.choice, base.facts, base.file.scenario);
-        if (!report.rows.empty())
-            compare_with(report.rows.front(), row);
-        rows.push_back(std::move(row));
+        rows.push_back(searched_row(base, report, std::move(choice), outcome));
     };
     for (std::size_t i = 0; i < outcomes.best.size(); ++i) {
         add(report.rows, outcomes.best[i], search.best[i].choice);
@@ -82,6 +89,12 @@ PlanReport plan_report(const SearchBase& base, SearchResult search, const PlanOu
     return report;
 }
 
+void tell_own_fitting(const SearchBase& base, const LayoutChoice& choice, const Outcome& outcome,
+                      PlanReport& report)
+{
+    report.own_fitting = searched_row(base, report, choice, outcome);
+}
+
 std::vector<PlanRow> telling_front(const PlanReport& report)
 {
     constexpr double telling = 0.03;
@@ -99,6 +112,9 @@ void tell_changes_from(const Scenario& asked, const SearchBase& base, PlanReport
     for (std::vector<PlanRow>* const rows : {&report.rows, &report.front})
         for (PlanRow& row : *rows)
             row.changes = changes_between(asked, kept_scenario(row.choice, base));
+    if (report.own_fitting)
+        report.own_fitting->changes =
+            changes_between(asked, kept_scenario(report.own_fitting->choice, base));
 }
 
 double sequences_ratio(const PlanRow& best, const PlanRow& row)

@@ -41,8 +41,11 @@ struct PlanReport {
     // The layouts that none is both quicker and smaller than, the quickest first, where they were
     // looked for.
     std::vector<PlanRow> front;
-    std::optional<PlanRow> own;             // the scenario as it stands, where that runs and fits
-    std::string own_refusal;                // else why it does not
+    std::optional<PlanRow> own; // the scenario as it stands, where that runs and fits
+    std::string own_refusal;    // else why it does not
+    // Where it does not run or fit: the quickest of its sizes, with another micro-batch or more
+    // recomputed.
+    std::optional<PlanRow> own_fitting;
     bool tells_own = true;                  // else it has another length of sequences
     std::optional<TrainingReport> training; // with the best
     std::optional<SmallestFit> smallest;    // where no layout fits: a cluster that has one
@@ -56,6 +59,10 @@ struct PlanOutcomes {
 };
 PlanReport plan_report(const SearchBase& base, SearchResult search, const PlanOutcomes& outcomes,
                        double headroom);
+
+// Adds `own_fitting`.
+void tell_own_fitting(const SearchBase& base, const LayoutChoice& choice, const Outcome& outcome,
+                      PlanReport& report);
 
 // Rows' changes become those from another scenario than the search's own: from one without the
 // length of sequences that was searched for.

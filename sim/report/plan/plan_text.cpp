@@ -2,6 +2,7 @@
 #include "sim/report/kinds.h"
 #include "sim/report/network_notes.h"
 #include "sim/report/plan/plan_report.h"
+#include "sim/report/text/paste.h"
 #include "sim/report/text/table.h"
 
 #include <fmt/core.h>
@@ -169,14 +170,36 @@ std::string runner_up_text(const PlanReport& report)
                              ratio.b_is_quicker, ratio.basis);
 }
 
+namespace {
+
+// What it takes to run the scenario's sizes, and what they cost; empty where nothing does.
+std::string fitting_text(const PlanReport& report)
+{
+    if (!report.own_fitting)
+        return "";
+    const PlanRow& best = report.rows.front();
+    const PlanRow& own = *report.own_fitting;
+    const double share = 1 - 1 / slowdown(own, best);
+    const std::string time = fmt::format(" With {} it takes {}", paste_text(own.changes),
+                                         to_display(own.step_time.value));
+    if (share <= 0)
+        return time + ": it is as good as the best.";
+    return fmt::format("{}: the best saves {}{}.", time, percent(share),
+                       own.loses_in ? fmt::format(", most of it in {}", noun_of(*own.loses_in))
+                                    : "");
+}
+
+} // namespace
+
 std::string own_text(const PlanReport& report)
 {
     if (!report.tells_own)
         return "";
     if (!report.own_refusal.empty())
-        return fmt::format("The scenario's own layout: {}.", report.own_refusal);
+        return fmt::format("The scenario's own layout: {}.{}", report.own_refusal,
+                           fitting_text(report));
     if (!report.own)
-        return "The scenario's own layout does not fit.";
+        return "The scenario's own layout does not fit." + fitting_text(report);
     const PlanRow& best = report.rows.front();
     const PlanRow& own = *report.own;
     const double share = 1 - 1 / slowdown(own, best);

@@ -123,18 +123,41 @@ ItemChanges LayerMemory::recompute(const WorkList& items) const
     return changes;
 }
 
+// Weights' gradients in another list keep what they read: the tensor itself or its cast.
+void LayerMemory::put_off(const LayerTensor& t, const WorkList& items,
+                          std::optional<std::size_t> made, ItemChanges& changes) const
+{
+    Tensor operand = tensor(t);
+    if (t.operand != t.bytes) {
+        operand.name += " cast";
+        operand.bytes = t.operand;
+        if (made) {
+            const std::size_t last = place_of(items, t.until, items.size() - 1);
+            changes.before[last].push_back(allocates(operand));
+            changes.after[last].push_back(frees(tensor(t)));
+        }
+    }
+    if (appears(items, t.put_off))
+        changes.after[place_of(items, t.put_off, 0)].push_back(frees(operand));
+}
+
 ItemChanges LayerMemory::backward(const WorkList& items) const
 {
     const WorkList& whole = work_.backward;
     ItemChanges changes(items.size());
     if (whole.empty() || work_.forward.empty())
         return changes;
+    const bool split = items.size() < whole.size();
     const auto here = [&](std::size_t place) { return find_last(items, name_of(whole[place])); };
     for (const LayerTensor& t : tensors_) {
         const bool gradient = t.use == TensorUse::gradient;
-        if (gradient)
-            if (const auto at = here(begin_of(whole, t.made_by)))
-                changes.before[*at].push_back(allocates(tensor(t)));
+        const auto made = gradient ? here(begin_of(whole, t.made_by)) : std::nullopt;
+        if (made)
+            changes.before[*made].push_back(allocates(tensor(t)));
+        if (split && appears(whole, t.put_off)) {
+            put_off(t, items, made, changes);
+            continue;
+        }
         if (gradient || kept(t) || regained(t))
             if (const auto at = here(end_of(whole, gradient ? t.until : t.kept_until)))
                 changes.after[*at].push_back(frees(tensor(t)));

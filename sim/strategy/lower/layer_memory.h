@@ -5,6 +5,9 @@
 #include "sim/program/memory.h"
 #include "sim/strategy/stages.h"
 
+#include <cstddef>
+#include <optional>
+
 namespace trainyard {
 
 // What items of a list take and give back: before[i] before item i is issued, after[i] behind it.
@@ -38,6 +41,8 @@ private:
     bool kept(const LayerTensor& tensor) const;
     bool regained(const LayerTensor& tensor) const;
     Tensor tensor(const LayerTensor& tensor) const;
+    void put_off(const LayerTensor& tensor, const WorkList& items, std::optional<std::size_t> made,
+                 ItemChanges& changes) const;
 
     const StageLayer& layer_;
     const LayerWork& work_;

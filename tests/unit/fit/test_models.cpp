@@ -40,6 +40,21 @@ TEST_CASE("two factors that made the times are found again")
     CHECK(fit->raw_error > 0.1);
 }
 
+TEST_CASE("a factor that the times hardly determine stays at one")
+{
+    // The transfer is a hundredth of each time; every third is 1 % off.
+    std::vector<OfferedTime> points;
+    for (int i = 0; i < 12; ++i)
+        points.push_back(
+            {{{1e-5, 1e-7}}, {Bytes(1024), Seconds(2 * (i % 3 == 0 ? 1.02e-5 : 1.01e-5))}});
+    const TwoScalars fit = fit_two_scalars(points);
+    CHECK(fit.bandwidth == 1);
+    CHECK_THAT(fit.latency, WithinRel(2.0, 0.01));
+    for (OfferedTime& point : points)
+        point.measured.time = point.measured.time / 2;
+    CHECK(fit_two_scalars(points) == TwoScalars{});
+}
+
 TEST_CASE("NCCL's model says nothing of all-to-all, of PCIe, of several nodes")
 {
     Sweep sweep = made_sweep(1 << 10, 12, [](double) { return 1e-5; });

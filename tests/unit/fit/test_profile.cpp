@@ -48,11 +48,16 @@ GroupShape group_of(int ranks)
     return out;
 }
 
-Seconds all_reduce_time(const Profile& profile, int ranks, Bytes size)
+Seconds all_reduce_time_of(const Profile& profile, const GroupShape& group, Bytes size)
 {
     return CostModel(profile)
-        .collective(CollectiveKind::all_reduce, size, group_of(ranks), Backend::nccl)
+        .collective(CollectiveKind::all_reduce, size, group, Backend::nccl)
         .total;
+}
+
+Seconds all_reduce_time(const Profile& profile, int ranks, Bytes size)
+{
+    return all_reduce_time_of(profile, group_of(ranks), size);
 }
 
 } // namespace
@@ -73,8 +78,8 @@ TEST_CASE("a profile made of a log predicts the log's times")
 
 TEST_CASE("what no log covers follows the measured machine through the closed form")
 {
-    const std::vector<Sweep> fast{node_sweep(1)};
-    const std::vector<Sweep> slow{node_sweep(3)};
+    const std::vector<Sweep> fast{node_sweep(3)};
+    const std::vector<Sweep> slow{node_sweep(9)};
     const Profile a = written_and_read(*fit_profile(fast, {.name = "a"}));
     const Profile b = written_and_read(*fit_profile(slow, {.name = "b"}));
     const auto broadcast = [](const Profile& profile, Bytes size) {
@@ -229,6 +234,61 @@ TEST_CASE("times that the device's links cannot give are refused, whatever the l
     const Checked<FittedProfile> fitted = fit_profile(sweeps, {.name = "node"});
     REQUIRE_FALSE(fitted);
     CHECK(fitted.error().front().message.find("more than the links") != std::string::npos);
+}
+
+TEST_CASE("times a thousand times too long are refused, tenfold ones doubted")
+{
+    const Checked<FittedProfile> off = fit_profile(std::vector<Sweep>{node_sweep(1000)}, {});
+    REQUIRE_FALSE(off);
+    CHECK_THAT(off.error()[0].message, Catch::Matchers::Contains("times as long as published"));
+    const Checked<FittedProfile> slow = fit_profile(std::vector<Sweep>{node_sweep(30)}, {});
+    REQUIRE(slow);
+    CHECK(std::ranges::any_of(slow->found, [](const std::string& found) {
+        return found.find("times as long as published") != std::string::npos;
+    }));
+}
+
+TEST_CASE("launches that are no two of one machine are refused, and doubted where they may be")
+{
+    const auto fitted = [](double factor) {
+        return fit_profile(std::vector<Sweep>{node_sweep(1), node_sweep(factor)}, {});
+    };
+    CHECK(fitted(1.1));
+    const Checked<FittedProfile> doubtful = fitted(1.4);
+    REQUIRE(doubtful);
+    CHECK(std::ranges::any_of(doubtful->found, [](const std::string& found) {
+        return found.find("off each other") != std::string::npos;
+    }));
+    const Checked<FittedProfile> unlike = fitted(3);
+    REQUIRE_FALSE(unlike);
+    CHECK_THAT(unlike.error()[0].message, Catch::Matchers::Contains("off each other"));
+}
+
+TEST_CASE("a network is scaled only as far as its logs gain by it")
+{
+    // An all-reduce over two domains as shipped, but for 5 % that come and go.
+    const auto across = [](double factor) {
+        const Profile shipped = load_profile("h100-sxm-ndr400")->profile;
+        GroupShape group = group_of(16);
+        group.ranks_per_domain = group.ranks_per_node = 8;
+        group.domains = group.nodes = 2;
+        group.network.name = shipped.hardware.network.name;
+        group.network.transport = Transport::infiniband;
+        group.network.nics = 8;
+        group.network.nic_rate = Bandwidth(50e9);
+        Sweep sweep = node_sweep(1, 16);
+        sweep.nodes = 2;
+        int i = 0;
+        for (SweepRow& row : sweep.rows)
+            row.out_of_place->time = (++i % 2 == 0 ? 1.05 : 0.95) * factor /
+                                     shipped.hardware.network.in_situ *
+                                     all_reduce_time_of(shipped, group, row.size);
+        const FittedProfile own = *fit_profile(std::vector<Sweep>{sweep}, {.name = "node"});
+        return written_and_read(own).hardware.network.efficiency /
+               shipped.hardware.network.efficiency;
+    };
+    CHECK(across(1) == 1);
+    CHECK(across(4) < 0.4);
 }
 
 TEST_CASE("a sweep of one size is left out aloud")
