@@ -61,7 +61,7 @@ Checked<OwnStepsReport> fit_own_steps(const OwnStepsQuestion& question, Session&
     if (!steps)
         return tl::unexpected(steps.error());
     RateTrials trials(session, steps->base);
-    const RateFitOptions options;
+    const RateFitOptions options = fit_options(*steps);
     Checked<RateFit> fit = fit_rates(*steps, trials, options, work);
     if (!fit)
         return tl::unexpected(fit.error());

@@ -157,6 +157,7 @@ tl::expected<AskedRecord, std::string> ask_record(const MeasuredRecord& record,
     out.step.measured = Seconds(record.step_time.value_or(0));
     out.step.predicted = outcome->step_time.value;
     out.step.job = job_class(outcome->scenario, outcome->job);
+    out.step.model_class = class_of(outcome->job.model);
     out.step.question = std::move(question.file);
     out.profile = std::move(*profile);
     out.assumptions = std::move(question.assumptions);

@@ -2,6 +2,7 @@
 
 // A user's own steps and what they tell, as values: no simulator.
 
+#include "sim/study/accuracy/job_traits.h"
 #include "sim/study/own_steps/job_class.h"
 
 #include <span>
@@ -16,6 +17,7 @@ struct MeasuredStep {
     Seconds predicted; // with the base profile
     ScenarioFile question;
     JobClass job;
+    ModelClass model_class = ModelClass::dense;
 
     // log(measured / predicted)
     double error() const;

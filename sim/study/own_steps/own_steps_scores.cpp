@@ -21,6 +21,7 @@ struct Answered {
     std::string machine; // source, device and network
     std::string architecture;
     JobClass job;
+    ModelClass model_class = ModelClass::dense;
     double log_measured = 0;
     std::vector<double> prior;
     RateLimits limits;
@@ -71,6 +72,7 @@ tl::expected<Answered, std::string> answer(const MeasuredRecord& record, Session
                               asked->profile.hardware.network.name);
     out.architecture = record.model.architecture.empty() ? "not stated" : record.model.architecture;
     out.job = asked->step.job;
+    out.model_class = asked->step.model_class;
     out.log_measured = std::log(*record.step_time);
     for (const OwnRate& rate : own_rates())
         out.prior.push_back(prior_spread(rate, trials.base()));
@@ -127,11 +129,15 @@ public:
             return;
         std::vector<StepResponse> responses;
         std::vector<double> measured;
+        RateFitOptions options;
         for (const Answered* step : own) {
+            options.unexplained =
+                std::max(options.unexplained, fit_options(step->model_class).unexplained);
             responses.push_back(step->response);
             measured.push_back(step->log_measured);
         }
-        const RateFit fit = fit_rates(responses, measured, own.front()->prior, own.front()->limits);
+        const RateFit fit =
+            fit_rates(responses, measured, own.front()->prior, own.front()->limits, options);
         double sum = 0;
         for (const Answered* other : others) {
             const double error = other->error(fit.changes);

@@ -193,6 +193,22 @@ double sigma_of(const RateFitOptions& options)
 
 } // namespace
 
+RateFitOptions fit_options(ModelClass model_class)
+{
+    RateFitOptions out;
+    if (model_class == ModelClass::other)
+        out.unexplained *= 2;
+    return out;
+}
+
+RateFitOptions fit_options(const MeasuredSteps& steps)
+{
+    RateFitOptions out;
+    for (const MeasuredStep& step : steps.steps)
+        out.unexplained = std::max(out.unexplained, fit_options(step.model_class).unexplained);
+    return out;
+}
+
 double RateFit::learnt(std::size_t rate) const
 {
     return 1 - spread[rate] * spread[rate] / (prior[rate] * prior[rate]);

@@ -366,3 +366,13 @@ TEST_CASE("steps of two devices, without a time, or none at all are refused with
     const std::vector<RecordFile> empty{file_of_steps({})};
     CHECK_FALSE(measured_steps(empty, {}, session));
 }
+
+TEST_CASE("encoders leave more unexplained than decoders, and a mark of both as much")
+{
+    MeasuredSteps steps;
+    steps.steps.resize(2);
+    CHECK(fit_options(steps).unexplained == RateFitOptions{}.unexplained);
+    steps.steps[1].model_class = ModelClass::other;
+    CHECK(fit_options(steps).unexplained == 2 * RateFitOptions{}.unexplained);
+    CHECK(fit_options(ModelClass::mixture).unexplained == RateFitOptions{}.unexplained);
+}
