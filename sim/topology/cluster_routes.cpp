@@ -31,8 +31,12 @@ ClusterRoutes::ClusterRoutes(const NodeTemplate& node, const ClosShape& shape,
       nodes_per_domain_(std::max(1, domain_gpus(node) / node.gpus)),
       gpus_per_switch_(node.gpus / pcie_switch_count(node)),
       nics_per_switch_(std::max(1, node.nics / pcie_switch_count(node))),
-      nics_at_host_(node.nics < pcie_switch_count(node))
-{}
+      nics_at_host_(node.nics < pcie_switch_count(node)),
+      rail_of_nic_(static_cast<std::size_t>(std::max(1, node.nics)))
+{
+    for (int nic = 0; nic < node.nics; ++nic)
+        rail_of_nic_[static_cast<std::size_t>(nic)] = nic * shape.rails / node.nics;
+}
 
 std::pair<int, int> ClusterRoutes::nics_of(int gpu) const
 {
@@ -44,7 +48,8 @@ std::pair<int, int> ClusterRoutes::nics_of(int gpu) const
 
 int ClusterRoutes::leaf_of(int node, int nic) const
 {
-    return node / shape_.nodes_per_unit * shape_.rails + nic * shape_.rails / node_.nics;
+    return node / shape_.nodes_per_unit * shape_.rails +
+           rail_of_nic_[static_cast<std::size_t>(nic)];
 }
 
 int ClusterRoutes::layers_between(int leaf, int other) const
@@ -54,10 +59,22 @@ int ClusterRoutes::layers_between(int leaf, int other) const
     return shape_.pod_of_leaf(leaf) == shape_.pod_of_leaf(other) ? 1 : 2;
 }
 
+int ClusterRoutes::fewest_between(int node, int other_node) const
+{
+    const int leaf = leaf_of(node, 0);
+    const int other = leaf_of(other_node, 0);
+    if (leaf == other)
+        return 0;
+    const int last = shape_.rails - 1;
+    const bool share_pod = shape_.pod_of_leaf(leaf) <= shape_.pod_of_leaf(other + last) &&
+                           shape_.pod_of_leaf(other) <= shape_.pod_of_leaf(leaf + last);
+    return share_pod ? 1 : 2;
+}
+
 int ClusterRoutes::layers_between(int node, int gpu, int other_node, int other_gpu) const
 {
     int fewest = 2;
-    const int least = node / shape_.nodes_per_unit == other_node / shape_.nodes_per_unit ? 0 : 1;
+    const int least = fewest_between(node, other_node);
     const auto [first, last] = nics_of(gpu);
     const auto [other_first, other_last] = nics_of(other_gpu);
     for (int nic = first; nic < last && fewest > least; ++nic)
@@ -137,7 +154,7 @@ int ClusterRoutes::relay(const Walk& walk, int from_node, int from_gpu, int to_n
                          int to_gpu) const
 {
     const int own = layers_between(from_node, from_gpu, to_node, to_gpu);
-    if (own == 0 || node_.nvlink.wiring == NvlinkWiring::none)
+    if (own == fewest_between(from_node, to_node) || node_.nvlink.wiring == NvlinkWiring::none)
         return from_gpu;
     const bool switched = node_.nvlink.wiring == NvlinkWiring::switched;
     int fewest = own - 1;

@@ -56,6 +56,8 @@ private:
                                      const std::function<bool(LinkId)>& cut) const;
     std::vector<LinkId> over_pcie(int node, int from, int to) const;
     int layers_between(int leaf, int other) const; // 0: same leaf, 1: over a spine, 2: over a core
+    // The fewest between any NICs of two nodes.
+    int fewest_between(int node, int other_node) const;
     int layers_between(int node, int gpu, int other_node, int other_gpu) const;
     bool nvlink_step(Walk& walk, int node, int from, int to) const;
     void pcie_route(Walk& walk, int node, int from, int to) const;
@@ -71,6 +73,7 @@ private:
     int gpus_per_switch_;
     int nics_per_switch_;
     bool nics_at_host_;
+    std::vector<int> rail_of_nic_; // of a node
 };
 
 } // namespace trainyard
