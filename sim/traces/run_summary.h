@@ -83,8 +83,9 @@ struct RecordedKernel {
 enum class PathThing : std::uint8_t {
     op,
     host,
-    queued, // nothing, though the next op is queued; or a wait for a rank that was not recorded
-    untold  // nothing, and whether the next op is queued was not recorded
+    waiting, // a transfer's, for ranks that were not recorded
+    queued,  // nothing, though the next op is queued
+    untold   // nothing, and whether the next op is queued was not recorded
 };
 
 struct RecordedPathShare {

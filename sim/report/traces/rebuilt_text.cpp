@@ -45,6 +45,8 @@ std::string_view title_of(const RecordedPathShare& share)
         return title_of(share.work);
     case PathThing::host:
         return "host";
+    case PathThing::waiting:
+        return "waiting for others";
     case PathThing::queued:
         return "between queued kernels";
     case PathThing::untold:

@@ -44,6 +44,8 @@ std::string_view name_of(const RecordedPathShare& share)
         return to_name(share.work);
     case PathThing::host:
         return "host";
+    case PathThing::waiting:
+        return "waiting";
     case PathThing::queued:
         return "queued";
     case PathThing::untold:

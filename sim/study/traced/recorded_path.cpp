@@ -25,7 +25,9 @@ PathThing idle_before(const RebuiltProgram& rebuilt, const RankActivity& rank,
     const std::vector<std::size_t>& ops = rebuilt.op[record.lane.value];
     const auto own = std::find_if(ops.begin() + record.op, ops.end(),
                                   [](std::size_t op) { return op != RebuiltProgram::no_op; });
-    if (record.kind == OpKind::collective || own == ops.end())
+    if (record.kind == OpKind::collective)
+        return PathThing::waiting;
+    if (own == ops.end())
         return PathThing::queued;
     const TraceOp& op = rank.ops[*own];
     return op.issued || op.left_over ? PathThing::queued : PathThing::untold;
