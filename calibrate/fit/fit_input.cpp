@@ -1,5 +1,6 @@
 #include "calibrate/fit/fit_input.h"
 
+#include "calibrate/fit/clean_sweep.h"
 #include "calibrate/fit/configuration.h"
 #include "calibrate/fit/fit_report.h"
 #include "calibrate/import/read_node.h"
@@ -139,6 +140,16 @@ Checked<FitInput> read_fit_input(const std::vector<std::string>& files, const Wo
     work.check();
     if (!problems.empty())
         return tl::unexpected(problems);
+    return out;
+}
+
+std::vector<std::string> further_flags(const FitInput& input)
+{
+    std::vector<std::string> out;
+    for (const Sweep& sweep : input.sweeps)
+        for (const std::string& flag : clean(sweep).flags)
+            if (std::find(sweep.flags.begin(), sweep.flags.end(), flag) == sweep.flags.end())
+                out.push_back(fmt::format("{}: {}", sweep.source, flag));
     return out;
 }
 

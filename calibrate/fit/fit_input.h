@@ -31,6 +31,9 @@ void append(FitInput& to, FitInput more);
 Checked<FitInput> read_fit_input(const std::vector<std::string>& files,
                                  const WorkControl& work = {});
 
+// What fits find doubtful in the sweeps beyond what the import said.
+std::vector<std::string> further_flags(const FitInput& input);
+
 // With what the files say of the machine where the request says nothing, and the name of the
 // profile's file where it has none.
 FitRequest completed(FitRequest request, const FitInput& input, const std::string& output);

@@ -302,6 +302,8 @@ void RecordedPanel::fill_headline()
     if (!view)
         return;
     QStringList head;
+    for (const std::string& doubt : view->run.doubts)
+        head << tr("Doubtful: %1").arg(text_of(doubt));
     for (const std::string& line : recorded_head_lines(view->run))
         head << text_of(line);
     head_->set_text(head.join(QStringLiteral("; ")));

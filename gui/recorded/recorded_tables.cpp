@@ -148,6 +148,7 @@ TableData differences_table(const SideBySide& sides)
         rows.add(text_of(title_of(static_cast<TimeKind>(k))), sides.recorded_time[k],
                  sides.simulated_time[k]);
     rows.add(tr_recorded("between queued kernels"), sides.recorded_gaps, Seconds());
+    rows.add(tr_recorded("idle, launches unknown"), sides.recorded_untold, Seconds());
     rows.begin(tr_recorded("kernels"));
     for (std::size_t w = 0; w < compared_work_count; ++w) {
         const WorkPair& pair = sides.work[w];
@@ -178,15 +179,17 @@ TableData ranks_table(const RunSummary& run)
     TableData out{{tr_recorded("rank"), tr_recorded("steps"), tr_recorded("step [ms]")}, {}};
     for (const TimeKind kind : kinds)
         out.columns << tr_recorded("%1 [ms]").arg(text_of(title_of(kind)));
-    out.columns << tr_recorded("between queued kernels [ms]") << tr_recorded("kernels launched")
+    out.columns << tr_recorded("between queued kernels [ms]")
+                << tr_recorded("idle, launches unknown [ms]") << tr_recorded("kernels launched")
                 << tr_recorded("clock behind the first rank's [us]") << tr_recorded("file");
     for (const RankSummary& rank : run.ranks) {
         QStringList row{QString::number(rank.rank), QString::number(rank.steps),
                         ms_figure(rank.step)};
         for (const TimeKind kind : kinds)
             row << ms_figure(rank.time[static_cast<std::size_t>(kind)]);
-        out.rows.push_back(row << ms_figure(rank.gaps) << count_figure(rank.launches)
-                               << us_figure(rank.clock_offset) << text_of(rank.file));
+        out.rows.push_back(row << ms_figure(rank.gaps) << ms_figure(rank.untold)
+                               << count_figure(rank.launches) << us_figure(rank.clock_offset)
+                               << text_of(rank.file));
     }
     return out;
 }

@@ -29,6 +29,7 @@ struct Answer {
     std::vector<ScenarioCore> scenarios; // that it names, best first
     std::string profile;                 // the file of a fit's profile; empty: none
     Problems warnings;
+    std::function<std::string()> notes; // lists of a fit's notes by what they are, as JSON
 };
 
 // Text from files of others may be no UTF-8.

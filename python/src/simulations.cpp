@@ -303,6 +303,10 @@ void add_simulations(nb::module_& module)
              [](const Answer& answer) -> nb::object {
                  return answer.csv ? nb::object(python_text(answer.csv())) : nb::none();
              })
+        .def("notes",
+             [](const Answer& answer) -> nb::object {
+                 return answer.notes ? nb::object(python_text(answer.notes())) : nb::none();
+             })
         .def("warnings", [](const Answer& answer) { return problem_tuples(answer.warnings); })
         .def_ro("scenarios", &Answer::scenarios)
         .def_ro("profile", &Answer::profile);

@@ -141,12 +141,24 @@ Answer validation_answer(const std::vector<std::string>& files, const std::strin
     return out;
 }
 
+// The lists of notes that fits have in common with imports; what is empty stays empty.
+Json notes_of_fit(ImportNotes notes, const std::vector<std::string>& found)
+{
+    Json out = to_json(notes);
+    Json list = Json::array();
+    for (const std::string& one : found)
+        list.push_back(one);
+    out["found"] = std::move(list);
+    return out;
+}
+
 Answer logs_fit(const std::vector<std::string>& files, const FitRequest& asked,
                 const nb::object& progress)
 {
     struct Fitted {
         FitReport report;
         FittedProfile profile;
+        ImportNotes notes;
     };
     Fitted fitted =
         value_or_raise(result_of(progress, [&](const WorkControl& work) -> Checked<Fitted> {
@@ -158,7 +170,12 @@ Answer logs_fit(const std::vector<std::string>& files, const FitRequest& asked,
             if (!profile)
                 return tl::unexpected(std::move(profile.error()));
             work.check();
-            return Fitted{report_on(input->sweeps), std::move(*profile)};
+            ImportNotes notes = input->notes;
+            for (const std::string& text : further_flags(*input))
+                notes.flagged.push_back(text);
+            for (const std::string& text : profile->assumed)
+                notes.assumed.push_back(text);
+            return Fitted{report_on(input->sweeps), std::move(*profile), std::move(notes)};
         }));
     Answer out;
     out.profile = table_text(fitted.profile.profile);
@@ -166,6 +183,9 @@ Answer logs_fit(const std::vector<std::string>& files, const FitRequest& asked,
     out.json = [report] { return document(to_json(*report)); };
     out.text = [report](std::size_t) { return fit_text(*report); };
     out.html = [report] { return fit_html(*report); };
+    const auto notes =
+        std::make_shared<const Json>(notes_of_fit(std::move(fitted.notes), fitted.profile.found));
+    out.notes = [notes] { return to_text(*notes); };
     return out;
 }
 
@@ -181,6 +201,11 @@ Answer steps_fit(const OwnStepsQuestion& question, const std::string& name,
     out.profile = table_text(profile_of(*report, name));
     out.json = [report] { return document(to_json(*report)); };
     out.text = [report](std::size_t) { return own_steps_text(*report); };
+    out.notes = [report] {
+        ImportNotes notes;
+        notes.assumed = report->steps.notes;
+        return to_text(notes_of_fit(std::move(notes), {}));
+    };
     return out;
 }
 
@@ -195,6 +220,11 @@ Answer trace_answer(const TraceFitQuestion& question, const nb::object& progress
     out.profile = table_text(fit->profile);
     out.json = [fit] { return document(to_json(*fit)); };
     out.text = [fit](std::size_t width) { return trace_fit_text(*fit, width); };
+    out.notes = [fit] {
+        ImportNotes notes;
+        notes.flagged = fit->doubts;
+        return to_text(notes_of_fit(std::move(notes), {}));
+    };
     return out;
 }
 

@@ -233,6 +233,32 @@ class ReadsOthersFiles(unittest.TestCase):
         found = trainyard.import_trace(files)
         said = printed("import", "trace", *map(str, files), "--json")
         self.assertEqual(found.to_json(), said)
+        with self.assertRaisesRegex(TypeError, "against"):
+            trainyard.import_trace(files, changes={"strategy.tp": 2})
+
+    def test_arguments_of_another_kind_of_fit(self) -> None:
+        log = golden / "nccl_logs" / "h100_1x8_allreduce_dgxc.txt"
+        for given in ({"profile": "nonexistent"}, {"scenario": "nope.json"}):
+            with self.assertRaisesRegex(TypeError, 'kind="steps" and kind="trace"'):
+                trainyard.fit(log, **given)  # type: ignore[arg-type]
+        for kind in ("steps", "trace"):
+            for given in ({"device": "V100"}, {"network": "bogus"}):
+                with self.assertRaisesRegex(TypeError, 'kind="logs"'):
+                    trainyard.fit(log, kind=kind, scenario="x.json", **given)  # type: ignore[arg-type]
+
+    def test_notes_of_fits(self) -> None:
+        log = golden / "nccl_logs" / "h100_1x8_allreduce_dgxc.txt"
+        fitted = trainyard.fit(log, device="H100-SXM5-80GB", name="mine")
+        with tempfile.TemporaryDirectory() as folder:
+            said = subprocess.run(
+                [program, "fit", log, "--device", "H100-SXM5-80GB", "-o", os.path.join(folder, "mine.json")],
+                capture_output=True, text=True, check=True,
+            )  # fmt: skip
+        self.assertTrue(fitted.notes["assumed"])
+        for note in fitted.notes["assumed"] + fitted.notes["flagged"] + fitted.notes["found"]:
+            self.assertIn(note, said.stdout + said.stderr)
+            self.assertIn(note, str(fitted))
+        self.assertIn("assumed", fitted._repr_html_())
 
     def test_logs_of_collectives(self) -> None:
         logs = sorted((golden / "nccl_logs").glob("*"))

@@ -153,6 +153,8 @@ def import_trace(
     ``scale_to``: what the step would take on so many ranks. ``against``: the file of a scenario of
     the same job, to be shown beside, with ``changes``.
     """
+    if changes and against is None:
+        raise TypeError("changes=... are of the scenario that against=... names")
     with progress_of(progress) as call:
         return Answer(
             _core.import_trace(

@@ -5,6 +5,7 @@
 #include "sim/study/own_steps/own_profile.h"
 #include "sim/study/own_steps/step_findings.h"
 #include "sim/study/problems.h"
+#include "sim/study/traced/other_job.h"
 
 namespace trainyard {
 namespace {
@@ -103,14 +104,26 @@ Checked<TraceFit> fit_recorded_step(const TraceFitQuestion& question, Session& s
         simulate_beside(question.scenario, changes, run, question.files.front(), session, work);
     if (!scenario)
         return tl::unexpected(scenario.error());
+    if (std::optional<std::string> why = width_contradiction(run, scenario->outcome.job.model))
+        return tl::unexpected(
+            Problems{{question.files.front(), 0, "", std::move(*why),
+                      "trainyard import trace FILE ... --against SCENARIO shows what differs",
+                      Severity::error}});
     const Checked<Profile> base =
         stated_constants(scenario->file, scenario->outcome.cost->profile());
     if (!base)
         return tl::unexpected(base.error());
-    return fit_traced_job(*job, run,
-                          {scenario->file, *scenario->outcome.topology, to_json(*base),
-                           question.name, question.files.front()},
-                          session, work);
+    Checked<TraceFit> fit = fit_traced_job(*job, run,
+                                           {scenario->file, *scenario->outcome.topology,
+                                            to_json(*base), question.name, question.files.front()},
+                                           session, work);
+    if (!fit)
+        return fit;
+    if (Problems problems =
+            judge_layers(*fit, layer_sides(*job, scenario->outcome), question.files.front());
+        !problems.empty())
+        return tl::unexpected(std::move(problems));
+    return fit;
 }
 
 } // namespace trainyard

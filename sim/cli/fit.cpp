@@ -1,4 +1,3 @@
-#include "calibrate/fit/clean_sweep.h"
 #include "calibrate/fit/fit_input.h"
 #include "calibrate/fit/fit_profile.h"
 #include "calibrate/fit/fit_report.h"
@@ -56,15 +55,6 @@ void stop_if_interrupted()
     WorkControl{&interrupt_flag(), {}}.check();
 }
 
-// What the fit found doubtful beyond what the import said.
-void print_flags(const FitInput& input)
-{
-    for (const Sweep& sweep : input.sweeps)
-        for (const std::string& flag : clean(sweep).flags)
-            if (std::find(sweep.flags.begin(), sweep.flags.end(), flag) == sweep.flags.end())
-                print_talk(fmt::format("flagged: {}: {}\n", sweep.source, flag));
-}
-
 int write_profile(const FitCommand& command, const FitInput& input)
 {
     const FitRequest request = completed(command.request, input, command.output);
@@ -74,7 +64,8 @@ int write_profile(const FitCommand& command, const FitInput& input)
     stop_if_interrupted();
     write_file(command.output, table_text(fitted->profile));
     print_talk(describe(input.notes));
-    print_flags(input);
+    for (const std::string& flag : further_flags(input))
+        print_talk(fmt::format("flagged: {}\n", flag));
     for (const std::string& text : fitted->assumed)
         print_talk(fmt::format("assumed: {}\n", text));
     for (const std::string& text : fitted->found)

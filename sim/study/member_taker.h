@@ -37,6 +37,8 @@ public:
         return *this;
     }
 
+    const Reader& reader() const { return reader_; }
+
 private:
     bool given(std::string_view key) const
     {

@@ -3,7 +3,7 @@
 #include "sim/base/file_format.h"
 #include "sim/base/input_limits.h"
 #include "sim/study/inputs.h"
-#include "sim/study/member_taker.h"
+#include "sim/study/stated_step_time.h"
 
 #include <fmt/core.h>
 
@@ -103,8 +103,7 @@ void take_measured(MemberTaker from, MeasuredRecord& to)
     std::optional<double> allocated;
     std::optional<double> reserved;
     std::optional<bool> out_of_memory;
-    from.take("step_time_s", to.step_time)
-        .take("peak_allocated_GiB", allocated)
+    from.take("peak_allocated_GiB", allocated)
         .take("peak_reserved_GiB", reserved)
         .take("out_of_memory", out_of_memory);
     to.out_of_memory = out_of_memory.value_or(false);
@@ -132,6 +131,7 @@ MeasuredRecord take_record(const Reader& reader)
 {
     MeasuredRecord record;
     record.line = reader.node().line();
+    StatedStepTime step_time;
     MemberTaker from(reader);
     from.take("id", record.id)
         .take("quality", record.quality)
@@ -153,8 +153,12 @@ MeasuredRecord take_record(const Reader& reader)
         .inside("parallel", [&](MemberTaker t) { take_parallel(t, record.parallel); })
         .inside("recipe", [&](MemberTaker t) { take_recipe(t, record.recipe); })
         .inside("overlap", [&](MemberTaker t) { take_overlap(t, record.overlap); })
-        .inside("measured", [&](MemberTaker t) { take_measured(t, record); })
-        .inside("derived", [&](MemberTaker t) { t.take("step_time_s", record.step_time); });
+        .inside("derived", [&](MemberTaker t) { step_time.take(t); })
+        .inside("measured", [&](MemberTaker t) {
+            step_time.take(t);
+            take_measured(t, record);
+        });
+    record.step_time = step_time.seconds();
     return record;
 }
 

@@ -41,6 +41,12 @@ Number within(std::int64_t value)
         std::clamp<std::int64_t>(value, 0, std::numeric_limits<Number>::max()));
 }
 
+bool is_time(KinetoField field)
+{
+    return field == KinetoField::ts || field == KinetoField::dur ||
+           field == KinetoField::moving_from;
+}
+
 std::optional<TraceTime> nanoseconds(double microseconds)
 {
     const double value = microseconds * 1e3;
@@ -76,6 +82,8 @@ void EventDraft::clear()
 {
     complete_ = false;
     good_times_ = true;
+    readable_times_ = true;
+    backwards_ = false;
     category_ = KinetoCategory::not_kept;
     process_ = 0;
     thread_ = 0;
@@ -127,24 +135,36 @@ void EventDraft::text(KinetoField field, std::string_view value)
         integer(field, number_of(value));
         break;
     default:
+        number_as_text(field, value);
         break;
     }
+}
+
+// Some tools write numbers as text.
+void EventDraft::number_as_text(KinetoField field, std::string_view value)
+{
+    double parsed = 0;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), parsed);
+    if (error == std::errc{} && end == value.data() + value.size())
+        number(field, parsed, value);
+    else if (is_time(field))
+        readable_times_ = false;
 }
 
 void EventDraft::time(KinetoField field, TraceTime value)
 {
     if (field == KinetoField::ts)
         start_ = value;
-    else if (field == KinetoField::dur)
-        length_ = std::max(value, TraceTime()); // clocks that were mended give less than nothing
-    else
+    else if (field == KinetoField::dur) {
+        backwards_ = value < TraceTime(); // of clocks that were mended
+        length_ = std::max(value, TraceTime());
+    } else
         moving_from_ = value;
 }
 
 void EventDraft::number(KinetoField field, double value, std::string_view written)
 {
-    if (field == KinetoField::ts || field == KinetoField::dur || field == KinetoField::moving_from)
-    {
+    if (is_time(field)) {
         std::optional<TraceTime> exact = nanoseconds(written);
         if (!exact)
             exact = nanoseconds(value);
@@ -237,6 +257,7 @@ void EventDraft::keep_device_event(RankTrace& rank) const
     if (category_ != KinetoCategory::kernel)
         event.activity =
             category_ == KinetoCategory::copy ? DeviceActivity::copy : DeviceActivity::set;
+    rank.backwards += backwards_ ? 1 : 0;
     rank.device_events.push_back(event);
 }
 

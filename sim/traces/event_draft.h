@@ -25,7 +25,8 @@ public:
     KinetoCategory category() const { return category_; }
     std::int64_t process() const { return process_; }
     bool on_device() const;
-    bool good_times() const { return good_times_; } // none is out of range
+    bool good_times() const { return good_times_; }         // none is out of range
+    bool readable_times() const { return readable_times_; } // each is a number
     TraceSpan span() const { return {start_, start_ + length_}; }
     bool kept() const; // by `keep`
 
@@ -34,12 +35,15 @@ public:
 
 private:
     void time(KinetoField field, TraceTime value);
+    void number_as_text(KinetoField field, std::string_view value);
     std::uint32_t keep_message(RankTrace& rank) const;
     void keep_device_event(RankTrace& rank) const;
     void keep_host_event(RankTrace& rank) const;
 
     bool complete_ = false; // "X": with a duration
     bool good_times_ = true;
+    bool readable_times_ = true;
+    bool backwards_ = false; // its duration is less than nothing
     KinetoCategory category_ = KinetoCategory::not_kept;
     std::int64_t process_ = 0;
     std::uint64_t thread_ = 0;

@@ -1,5 +1,6 @@
 #include "sim/traces/job_trace.h"
 
+#include "sim/base/units.h"
 #include "sim/traces/execution/graph_ranks.h"
 #include "sim/traces/group_roles.h"
 #include "sim/traces/matching.h"
@@ -115,16 +116,96 @@ void gather_used_groups(JobTrace& job)
         }
 }
 
-// Clocks that differ by more than a year are of two runs, whatever the steps are called.
-void require_one_time(const JobTrace& job, Problems& problems)
+TraceSpan recorded_span(const RankActivity& rank)
 {
-    constexpr TraceTime year(31'556'952'000'000'000);
-    const auto start = [](const RankActivity& rank) { return rank.ops.front().span.start; };
+    TraceSpan out = rank.ops.front().span;
+    for (const TraceOp& op : rank.ops)
+        out.end = std::max(out.end, op.span.end);
+    return out;
+}
+
+std::string distance_text(TraceTime time)
+{
+    const double seconds = to_seconds(time).value();
+    constexpr double hour = 3600;
+    constexpr double day = 24 * hour;
+    if (seconds < hour)
+        return fmt::format("{:.0f} s", seconds);
+    return seconds < day ? fmt::format("{:.1f} hours", seconds / hour)
+                         : fmt::format("{:.1f} days", seconds / day);
+}
+
+// Ranks of one run record at one time. Clocks of machines that show the date are seconds apart,
+// those that nobody set perhaps minutes; one that counts from when its machine started tells
+// nothing.
+void require_one_time(JobTrace& job, Problems& problems)
+{
+    constexpr TraceTime badly_set(60'000'000'000);
+    constexpr TraceTime another_run(3'600'000'000'000);
+    constexpr TraceTime first_date(1'000'000'000'000'000'000); // in 2001
     const RankActivity& first = job.ranks.front();
-    for (const RankActivity& rank : job.ranks)
-        if (start(rank) - start(first) > year || start(first) - start(rank) > year)
-            complain(problems, rank.file,
-                     fmt::format("was recorded more than a year from {}", first.file));
+    const TraceSpan span = recorded_span(first);
+    for (const RankActivity& rank : job.ranks) {
+        const TraceSpan other = recorded_span(rank);
+        const TraceTime apart = std::max(other.start - span.end, span.start - other.end);
+        if (apart < badly_set)
+            continue;
+        const bool dated = std::min(span.start, other.start) >= first_date;
+        std::string text = fmt::format("was recorded {} {} {}", distance_text(apart),
+                                       other.start < span.start ? "before" : "after", first.file);
+        if (dated && apart > another_run)
+            complain(problems, rank.file, std::move(text));
+        else
+            job.doubts.push_back(
+                fmt::format("{} {} by their clocks{}: ranks of one run record at one time",
+                            rank.file, text, dated ? "" : ", which do not show the date"));
+    }
+}
+
+// Ranks of one job wait for each other, so their steps take equally long.
+void doubt_unlike_steps(JobTrace& job)
+{
+    constexpr double alike = 1.5;
+    const auto mean = [](const RankActivity& rank) {
+        TraceTime sum;
+        for (const TraceStep& step : rank.steps)
+            sum += step.span.length();
+        return (1 / static_cast<double>(rank.steps.size())) * to_seconds(sum);
+    };
+    const auto [shortest, longest] = std::minmax_element(
+        job.ranks.begin(), job.ranks.end(),
+        [&](const RankActivity& a, const RankActivity& b) { return mean(a) < mean(b); });
+    const Seconds least = mean(*shortest);
+    const Seconds most = mean(*longest);
+    if (most > alike * least)
+        job.doubts.push_back(
+            fmt::format("a step of {} takes {}, one of {} {}: ranks of one run wait for each other",
+                        longest->file, to_display(most), shortest->file, to_display(least)));
+}
+
+// What was read otherwise than it stands there.
+void note_mended_ops(const std::vector<DigestedRank>& ranks, JobTrace& job)
+{
+    for (const DigestedRank& rank : ranks)
+        if (const std::uint64_t count = rank.file.backwards; count > 0)
+            job.assumed.push_back(fmt::format(
+                "{}: {} before {} (a negative dur), which counts as no time", rank.file.file,
+                count == 1 ? std::string("an event of the device ends")
+                           : fmt::format("{} events of the device end", count),
+                count == 1 ? "it begins" : "they begin"));
+}
+
+void note_left_over(JobTrace& job)
+{
+    for (const RankActivity& rank : job.ranks) {
+        const auto count = std::count_if(rank.ops.begin(), rank.ops.end(),
+                                         [](const TraceOp& op) { return op.left_over; });
+        if (count > 0 && rank.step_source == StepSource::annotations)
+            job.assumed.push_back(fmt::format(
+                "rank {}: {} of {} kernels and copies were launched before the profiler recorded "
+                "launches; they are of no step, and step {} begins when they are done",
+                rank.rank, count, rank.ops.size(), rank.steps.front().number));
+    }
 }
 
 // Steps by the same numbers are the same steps; nothing else says when ranks were recorded.
@@ -184,6 +265,7 @@ Checked<JobTrace> join_ranks(std::vector<DigestedRank> ranks, const std::vector<
     require_one_kind(ranks, problems);
     agree_on_world(ranks, job, problems);
     gather_groups(ranks, job, problems);
+    note_mended_ops(ranks, job);
     if (!problems.empty())
         return tl::unexpected(std::move(problems));
     for (DigestedRank& rank : ranks)
@@ -191,7 +273,11 @@ Checked<JobTrace> join_ranks(std::vector<DigestedRank> ranks, const std::vector<
     std::sort(job.ranks.begin(), job.ranks.end(),
               [](const RankActivity& a, const RankActivity& b) { return a.rank < b.rank; });
     gather_used_groups(job);
-    require_one_time(job, problems);
+    if (job.ranks.front().times == TimesStated::timeline) {
+        require_one_time(job, problems);
+        doubt_unlike_steps(job);
+        note_left_over(job);
+    }
     require_common_steps(job, problems);
     if (problems.empty())
         match_collectives(job, problems);

@@ -39,7 +39,8 @@ struct JobTrace {
     std::vector<MatchedCollective> collectives; // that two recorded ranks or more took part in
     std::vector<TraceTime> clock_offsets;       // of each rank's clock to the first one's
     std::vector<TraceTime> offset_spreads;      // median distance of ends from it
-    std::vector<std::string> assumed;           // for people
+    std::vector<std::string> doubts;            // whether they are of one run; for people
+    std::vector<std::string> assumed;           // likewise for people
 
     const JobTraceGroup* group_of(const TraceTransfer& transfer) const;
     std::optional<GroupKind> role_of(const TraceTransfer& transfer) const;
@@ -53,8 +54,9 @@ struct DigestedRank {
 DigestedRank digest(RankTrace&& trace);
 
 // Refused: a rank twice, world sizes or groups that contradict each other, no step in common,
-// collectives of one group that differ from rank to rank, traces with times among such without.
-// `listed` are groups that a file beside execution traces tells. Requires a trace.
+// collectives of one group that differ from rank to rank, traces with times among such without,
+// ranks recorded at other times. Doubtful: where clocks cannot tell that, and steps of other
+// lengths. `listed` are groups that a file beside execution traces tells. Requires a trace.
 Checked<JobTrace> join_ranks(std::vector<DigestedRank> ranks,
                              const std::vector<TraceGroup>& listed = {});
 

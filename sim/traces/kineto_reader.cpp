@@ -143,6 +143,8 @@ private:
     {
         ++events_;
         known_ += draft_.kept() ? 1 : 0;
+        if (draft_.kept() && !draft_.readable_times())
+            return refuse("a time that is no number", "ts and dur are microseconds");
         if (!draft_.good_times())
             return refuse("a time beyond any clock's", "ts and dur are microseconds");
         if (draft_.kept() && !within_a_year(draft_.span()))
@@ -164,7 +166,7 @@ private:
     KinetoHeader header_;
     EventDraft draft_;
     std::map<std::int64_t, RankTrace> ranks_; // by process; one where the trace was recorded
-    std::vector<KinetoField> place_; // members from the file's on, outside the events
+    std::vector<KinetoField> place_;          // members from the file's on, outside the events
     KinetoField field_ = KinetoField::other;
     std::optional<std::size_t> events_depth_; // inside the list of events: the depth of each
     ListText list_{longest_list};

@@ -2,6 +2,7 @@
 
 #include "sim/traces/execution/op_rules.h"
 #include "sim/traces/host_context.h"
+#include "sim/traces/issue_times.h"
 #include "sim/traces/kineto_header.h"
 #include "sim/traces/trace_steps.h"
 #include "sim/traces/trace_words.h"
@@ -254,6 +255,7 @@ RankActivity activity_of(RankTrace&& trace)
     if (trace.on_host)
         take_phases_of_cores(out.ops);
     add_host_side(trace, out);
+    find_issue_times(out);
     find_steps(trace, out);
     number_transfers(out);
     trace.host_events.clear();

@@ -6,6 +6,7 @@
 #include "sim/traces/kernel_rules.h"
 #include "sim/traces/rank_trace.h"
 
+#include <limits>
 #include <map>
 
 namespace trainyard {
@@ -30,7 +31,9 @@ struct TraceOp {
     static constexpr std::uint32_t no_transfer = ~std::uint32_t{0};
 
     TraceSpan span;
-    std::optional<TraceTime> issued;
+    std::optional<TraceTime> issued; // as its launch says
+    // Without a launch: when the host had issued it at the latest, by what stands behind it.
+    TraceTime queued_by{std::numeric_limits<std::int64_t>::max()};
     TraceNameId name;
     TraceNameId host_op; // with these
     TraceNameId shapes;
@@ -42,6 +45,10 @@ struct TraceOp {
     Phase phase = Phase::other;
     bool crosses_host = false; // a copy to or from the host
     bool blocks_host = false;  // the call that issued it returned when it had ended
+    bool left_over = false;    // launched before the profiler recorded launches (issue_times.h)
+
+    // When the host had issued it, at the latest where its launch was not recorded.
+    TraceTime latest_issue() const { return issued.value_or(std::min(queued_by, span.start)); }
 };
 
 // From the host's beginning of it (or the end of what the device had to do before, where that is

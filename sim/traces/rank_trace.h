@@ -110,9 +110,10 @@ struct RankTrace {
     std::vector<TraceMessage> messages;
     std::deque<DeviceEvent> device_events; // deques: growing them copies nothing
     std::deque<HostEvent> host_events;
-    std::uint64_t events = 0; // of the file, those that are not kept too
-    bool simulated = false;   // an export of a simulated step
-    bool on_host = false;     // device events are ops of the host's cores (host_ops.h)
+    std::uint64_t events = 0;    // of the file, those that are not kept too
+    std::uint64_t backwards = 0; // device events that end before they begin
+    bool simulated = false;      // an export of a simulated step
+    bool on_host = false;        // device events are ops of the host's cores (host_ops.h)
 
     const std::string& text(TraceNameId id) const
     {

@@ -27,6 +27,7 @@ RankSummary rank_summary(const JobTrace& job, const TransferTimesOfRanks& times,
         const StepAccount account = step_account(job, times[r], r, step.span);
         add(out.step, account.step);
         add(out.gaps, account.gaps);
+        add(out.untold, account.untold);
         add(out.compute_busy, account.compute_busy);
         add(out.communication_busy, account.communication_busy);
         for (std::size_t k = 0; k < time_kind_count; ++k)
@@ -37,8 +38,10 @@ RankSummary rank_summary(const JobTrace& job, const TransferTimesOfRanks& times,
         }
     }
     std::set<std::uint32_t> streams;
-    for (const TraceOp& op : rank.ops)
+    for (const TraceOp& op : rank.ops) {
         streams.insert(op.stream);
+        out.left_over += op.left_over ? 1 : 0;
+    }
     out.streams = streams.size();
     out.launches = share * static_cast<double>(rank.launches);
     for (const TraceSpan& wait : rank.host_waits)
@@ -232,18 +235,18 @@ std::vector<RecordedKernel> kernel_uses(const JobTrace& job)
     const double share = 1 / rank_steps(job);
     for (const RankActivity& rank : job.ranks) {
         // Names differ from rank to rank in their numbers alone.
-        std::map<std::pair<TraceNameId, TraceNameId>, std::pair<DeviceWork, KernelUse>> own;
+        std::map<std::tuple<DeviceWork, TraceNameId, TraceNameId>, KernelUse> own;
         for (const TraceOp& op : rank.ops)
             if (op.transfer == TraceOp::no_transfer && step_at(rank.steps, op.span.start)) {
                 const bool product = op.work == DeviceWork::gemm ||
                                      op.work == DeviceWork::attention ||
                                      op.work == DeviceWork::convolution;
-                auto& [work, use] = own[{op.name, product ? op.shapes : TraceNameId::none()}];
-                work = op.work;
-                use.add({share, share * to_seconds(op.span.length()), share * op.flops});
+                own[{op.work, op.name, product ? op.shapes : TraceNameId::none()}].add(
+                    {share, share * to_seconds(op.span.length()), share * op.flops});
             }
         for (const auto& [key, use] : own)
-            uses[{use.first, rank.text(key.first), rank.text(key.second)}].add(use.second);
+            uses[{std::get<0>(key), rank.text(std::get<1>(key)), rank.text(std::get<2>(key))}].add(
+                use);
     }
     std::vector<RecordedKernel> out;
     for (const auto& [key, use] : uses)
@@ -286,6 +289,7 @@ RunSummary run_summary(const JobTrace& job)
     out.world = job.world;
     out.backend = job.backend;
     out.device = job.device;
+    out.doubts = job.doubts;
     out.assumed = job.assumed;
     out.step_source = job.ranks.front().step_source;
     for (const TraceStep& step : job.ranks.front().steps)

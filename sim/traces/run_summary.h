@@ -23,7 +23,8 @@ struct RankSummary {
     std::size_t steps = 0;
     Seconds step; // mean length
     std::array<Seconds, time_kind_count> time{};
-    Seconds gaps;
+    Seconds gaps;   // as in StepAccount
+    Seconds untold; // likewise
     Seconds compute_busy;
     Seconds communication_busy;
     std::array<Seconds, device_work_count> work{};
@@ -31,8 +32,9 @@ struct RankSummary {
     std::array<double, device_work_count> flops{};
     std::array<PhaseWork, phase_count> phases{};
     std::size_t streams = 0;
-    double launches = 0;  // per step
-    Seconds host_waiting; // calls that wait for the device, per step
+    std::uint64_t left_over = 0; // ops that were launched before launches were recorded
+    double launches = 0;         // per step
+    Seconds host_waiting;        // calls that wait for the device, per step
     Seconds clock_offset;
     Seconds offset_spread;
     std::optional<GraphFacts> graph;
@@ -81,7 +83,9 @@ struct RecordedKernel {
 enum class PathThing : std::uint8_t {
     op,
     host,
-    queued // nothing, though the next op is queued; or a wait for a rank that was not recorded
+    waiting, // a transfer's, for ranks that were not recorded
+    queued,  // nothing, though the next op is queued
+    untold   // nothing, and whether the next op is queued was not recorded
 };
 
 struct RecordedPathShare {
@@ -106,6 +110,7 @@ struct RunSummary {
     std::vector<StragglerRow> stragglers; // most kept waiting first; empty: nothing is known
     std::vector<RecordedKernel> kernels;  // longest first
     std::array<std::optional<int>, group_kind_count> sizes{}; // of parallel dimensions seen
+    std::vector<std::string> doubts;                          // as in JobTrace
     std::vector<std::string> assumed;
     double not_recognised = 0; // share of the device's time
     std::optional<RebuiltStep> rebuilt;

@@ -61,6 +61,8 @@ private:
                 break;
             const TraceTime from = std::max(op.span.start, step_.start);
             const TraceTime to = std::min(op.span.end, step_.end);
+            if (op.span.start >= step_.start && op.span.length() <= TraceTime())
+                ++account_.ops[static_cast<std::size_t>(op.work)]; // no length was recorded
             if (to <= from)
                 continue;
             ops_.push_back(i);
@@ -156,22 +158,39 @@ private:
     void idle(const TraceSpan& span, std::size_t next)
     {
         if (!rank_.host_recorded) {
-            put(span, std::nullopt);
+            put_idle(span, account_.untold);
             return;
         }
-        TraceTime issued = span.end; // nothing more: the host ends the step
-        if (next < ops_.size())
-            issued = rank_.ops[ops_[next]].issued.value_or(span.start);
+        if (next == ops_.size()) { // nothing more: the host ends the step
+            put(span, TimeKind::host);
+            return;
+        }
+        const TraceOp& op = rank_.ops[ops_[next]];
+        const TraceTime issued = op.left_over ? span.start : op.latest_issue();
         const TraceTime until = std::clamp(issued, span.start, span.end);
-        put({span.start, until}, TimeKind::host);
-        put({until, span.end}, std::nullopt);
+        if (op.issued)
+            put({span.start, until}, TimeKind::host);
+        else
+            put_idle({span.start, until}, account_.untold);
+        put_idle({until, span.end}, account_.gaps);
     }
 
-    void put(const TraceSpan& span, std::optional<TimeKind> kind)
+    void put(const TraceSpan& span, TimeKind kind)
+    {
+        account_.of(kind) += span.length();
+        add_piece(span, kind);
+    }
+
+    void put_idle(const TraceSpan& span, TraceTime& sum)
+    {
+        sum += span.length();
+        add_piece(span, std::nullopt);
+    }
+
+    void add_piece(const TraceSpan& span, std::optional<TimeKind> kind)
     {
         if (span.length() <= TraceTime())
             return;
-        (kind ? account_.of(*kind) : account_.gaps) += span.length();
         if (!pieces_.empty() && pieces_.back().kind == kind)
             pieces_.back().span.end = span.end;
         else

@@ -7,10 +7,11 @@
 
 namespace trainyard {
 
-// Of one rank in one step. `time` and `gaps` add up to the step.
+// Of one rank in one step. `time`, `gaps` and `untold` add up to the step.
 struct StepAccount {
     std::array<TraceTime, time_kind_count> time{}; // no slowdown: a trace does not tell it apart
-    TraceTime gaps; // nothing runs though the host has issued the next op
+    TraceTime gaps;   // nothing runs though the host has issued the next op
+    TraceTime untold; // nothing runs, and whether it has was not recorded
     TraceTime step;
     TraceTime compute_busy;       // anything but transfers runs
     TraceTime communication_busy; // a transfer's kernel is there, waiting included
@@ -24,7 +25,7 @@ struct StepAccount {
 // A stretch of a step and what it counts as.
 struct StepPiece {
     TraceSpan span;
-    std::optional<TimeKind> kind; // none: a gap
+    std::optional<TimeKind> kind; // none: nothing runs, and that is not the host's
 
     bool operator==(const StepPiece&) const = default;
 };
@@ -32,7 +33,8 @@ struct StepPiece {
 // Whatever computes counts as its phase, copies within the device too; then transfers that move
 // data, by what their group is for; then those that wait (for another stage: bubble, else waiting);
 // then copies from and to the host. Where nothing runs, or nothing that ends before the next op
-// that computes begins, it is the host's time up to when it issued that.
+// that computes begins, it is the host's time up to when it issued that; untold, where the launch
+// of what runs next was not recorded.
 StepAccount step_account(const JobTrace& job, const std::vector<TransferMoving>& times,
                          std::size_t rank, const TraceSpan& step);
 

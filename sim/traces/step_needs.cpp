@@ -46,10 +46,7 @@ private:
     {
         return at(index).transfer != TraceOp::no_transfer;
     }
-    TraceTime issued(std::uint32_t index) const
-    {
-        return at(index).issued.value_or(at(index).span.start);
-    }
+    TraceTime issued(std::uint32_t index) const { return at(index).latest_issue(); }
 
     void take_ops()
     {
@@ -59,8 +56,7 @@ private:
         for (auto op = first; op != rank_.ops.end() && op->span.start < step_.span.end; ++op)
             order_.push_back(static_cast<std::size_t>(op - rank_.ops.begin()));
         std::stable_sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) {
-            return rank_.ops[a].issued.value_or(rank_.ops[a].span.start) <
-                   rank_.ops[b].issued.value_or(rank_.ops[b].span.start);
+            return rank_.ops[a].latest_issue() < rank_.ops[b].latest_issue();
         });
     }
 
@@ -183,7 +179,7 @@ private:
         TraceTime before = host_start();
         for (std::uint32_t i = 0; i < order_.size(); ++i) {
             OpNeeds& needs = out_.ops[i];
-            const TraceTime time = std::max(issued(i), before);
+            const TraceTime time = at(i).issued ? std::max(issued(i), before) : before;
             const HostTime busy = busy_between(before, time, i);
             std::tie(needs.host_before, needs.host, needs.host_waits) =
                 std::tie(busy.before, busy.after, busy.waits);
@@ -200,11 +196,12 @@ private:
     }
 
     // When the host began with the step: where no annotation says it, with what it did after the
-    // last op of the step before.
+    // last op of the step before. What it did while the device drained what was issued before the
+    // first step is of no step.
     TraceTime host_start() const
     {
         if (rank_.step_source == StepSource::annotations)
-            return step_.host.start;
+            return step_ == rank_.steps.front() ? step_.span.start : step_.host.start;
         TraceTime last;
         for (auto op = rank_.ops.begin();
              op != rank_.ops.end() && op->span.start < step_.span.start; ++op)

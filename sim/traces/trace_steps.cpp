@@ -35,14 +35,16 @@ std::vector<TraceStep> annotated_steps(const RankTrace& trace)
     return steps;
 }
 
-// The step in which the host issued an op: where that is not known, in which it ran.
+// One past the step in which the host issued an op, as far as that is known; 0: before the first.
 std::size_t step_of(const std::vector<TraceStep>& steps, const TraceOp& op)
 {
-    const TraceTime time = op.issued.value_or(op.span.start);
+    if (op.left_over)
+        return 0;
+    const TraceTime time = op.latest_issue();
     const auto after =
         std::upper_bound(steps.begin(), steps.end(), time,
                          [](TraceTime at, const TraceStep& step) { return at < step.host.start; });
-    return static_cast<std::size_t>(after - steps.begin()); // 0: before the first
+    return static_cast<std::size_t>(after - steps.begin());
 }
 
 // The device's side of annotated steps.
@@ -52,7 +54,7 @@ void bound_steps(std::vector<TraceStep>& steps, const std::vector<TraceOp>& ops)
     std::vector<bool> any(steps.size() + 1, false);
     for (const TraceOp& op : ops) {
         const std::size_t step = step_of(steps, op);
-        if (step == steps.size() && (op.issued.value_or(op.span.start) >= steps.back().host.end))
+        if (step == steps.size() && op.latest_issue() >= steps.back().host.end)
             continue; // after the last
         ends[step] = any[step] ? std::max(ends[step], op.span.end) : op.span.end;
         any[step] = true;

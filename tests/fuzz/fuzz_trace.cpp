@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
         return 0;
     }
     for (const RankSummary& rank : run_summary(*job).ranks) {
-        Seconds sum = rank.gaps;
+        Seconds sum = rank.gaps + rank.untold;
         for (const Seconds time : rank.time)
             sum += time;
         const double off = (sum - rank.step).value();

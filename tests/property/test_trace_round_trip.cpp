@@ -147,7 +147,7 @@ void check_time(const Outcome& outcome, const JobTrace& job, std::size_t rank, L
     const bool one_kind =
         strategy.pp == 1 && (strategy.tp == 1 || strategy.tp == outcome.job.world());
     double idle_simulated = 0;
-    double idle_read = to_seconds(account.gaps).value();
+    double idle_read = to_seconds(account.gaps + account.untold).value();
     for (std::size_t k = 0; k < time_kind_count; ++k) {
         const auto kind = static_cast<TimeKind>(k);
         const double read = to_seconds(account.of(kind)).value();

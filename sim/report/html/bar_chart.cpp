@@ -24,11 +24,14 @@ constexpr double room_for_text = 46;
 constexpr double narrow_bar = 18;
 constexpr double narrow_step = 26;
 
-std::string queued_class()
-{
-    return series_class(2);
-}
-constexpr std::string_view queued_title = "between queued kernels";
+// Stretches of a recorded step in which nothing runs.
+struct IdleKind {
+    std::string_view title;
+    Seconds StepBar::*time;
+    std::size_t series;
+};
+constexpr std::array<IdleKind, 2> idle_kinds{{{"between queued kernels", &StepBar::queued, 2},
+                                              {"idle, launches unknown", &StepBar::untold, 4}}};
 
 std::string step_bar(const StepBar& bar, double y, double per_second)
 {
@@ -47,10 +50,14 @@ std::string step_bar(const StepBar& bar, double y, double per_second)
             out += svg_text({x + length / 2, y + 21, Anchor::middle, "on-colour"}, percent(share));
         x += length;
     }
-    if (bar.queued.value() > 0) {
-        out += svg_rect({x, y, bar.queued.value() * per_second, time_bar_height}, queued_class(),
-                        fmt::format("{}: {}", queued_title, to_display(bar.queued)));
-        x += bar.queued.value() * per_second;
+    for (const IdleKind& kind : idle_kinds) {
+        const Seconds part = bar.*kind.time;
+        if (!(part.value() > 0))
+            continue;
+        out +=
+            svg_rect({x, y, part.value() * per_second, time_bar_height}, series_class(kind.series),
+                     fmt::format("{}: {}", kind.title, to_display(part)));
+        x += part.value() * per_second;
     }
     return bar.value.empty() ? out : out + svg_text({x + 8, y + 21}, bar.value);
 }
@@ -65,11 +72,12 @@ std::string step_bars_figure(std::string_view title, const std::vector<StepBar>&
     std::vector<TimeShares> all;
     double longest = 0;
     bool valued = false;
-    bool queued = false;
+    std::array<bool, idle_kinds.size()> idle{};
     for (const StepBar& bar : bars) {
         all.push_back(bar.shares);
-        longest = std::max(longest, (sum_of(bar.shares) + bar.queued).value());
-        queued = queued || bar.queued.value() > 0;
+        longest = std::max(longest, (sum_of(bar.shares) + bar.queued + bar.untold).value());
+        for (std::size_t i = 0; i < idle.size(); ++i)
+            idle[i] = idle[i] || (bar.*idle_kinds[i].time).value() > 0;
         valued = valued || !bar.value.empty();
     }
     if (longest <= 0)
@@ -84,8 +92,10 @@ std::string step_bars_figure(std::string_view title, const std::vector<StepBar>&
     std::vector<LegendEntry> entries;
     for (const TimeKind kind : visible_kinds(all))
         entries.push_back({css_class(kind), std::string(title_of(kind))});
-    if (queued)
-        entries.push_back({queued_class(), std::string(queued_title)});
+    for (std::size_t i = 0; i < idle.size(); ++i)
+        if (idle[i])
+            entries.push_back(
+                {series_class(idle_kinds[i].series), std::string(idle_kinds[i].title)});
     return figure_with_legend(title, body, y + 2, entries);
 }
 

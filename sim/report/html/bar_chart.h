@@ -16,7 +16,9 @@ struct StepBar {
     std::string name;
     TimeShares shares{};
     std::string value = {}; // behind it
-    Seconds queued = {};    // nothing runs though kernels are queued: of recorded steps only
+    // Of recorded steps only:
+    Seconds queued = {}; // nothing runs though kernels are queued
+    Seconds untold = {}; // nothing runs, and whether any is was not recorded
 };
 std::string step_bars_figure(std::string_view title, const std::vector<StepBar>& bars);
 

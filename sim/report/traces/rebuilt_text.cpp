@@ -38,6 +38,23 @@ std::string difference(Seconds is, Seconds should_be)
     return fmt::format("{:+.1f} %", tenths == 0 ? 0.0 : tenths / 10);
 }
 
+std::string_view title_of(const RecordedPathShare& share)
+{
+    switch (share.thing) {
+    case PathThing::op:
+        return title_of(share.work);
+    case PathThing::host:
+        return "host";
+    case PathThing::waiting:
+        return "waiting for others";
+    case PathThing::queued:
+        return "between queued kernels";
+    case PathThing::untold:
+        break;
+    }
+    return "idle with launches unknown";
+}
+
 // Its parts in shares; empty where none is known.
 std::string critical_path_sentence(const std::vector<RecordedPathShare>& path)
 {
@@ -48,11 +65,8 @@ std::string critical_path_sentence(const std::vector<RecordedPathShare>& path)
     for (const RecordedPathShare& share : path) {
         if (share.time < least_share * whole)
             break;
-        const std::string_view title = share.thing == PathThing::op     ? title_of(share.work)
-                                       : share.thing == PathThing::host ? "host"
-                                                                        : "between queued kernels";
         text += fmt::format("{}{} {}", text.empty() ? "Critical path over the ranks: " : ", ",
-                            title, percent(share.time / whole));
+                            title_of(share), percent(share.time / whole));
     }
     return text.empty() ? text : text + ".";
 }

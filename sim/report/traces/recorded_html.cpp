@@ -42,6 +42,7 @@ StepBar rank_bar(const RankSummary& rank)
 {
     StepBar bar{fmt::format("rank {}", rank.rank), rank.time, to_display(rank.step)};
     bar.queued = rank.gaps;
+    bar.untold = rank.untold;
     return bar;
 }
 
@@ -62,6 +63,7 @@ std::string beside_section(const JobTrace& job, const SimulatedBeside& beside)
     const SideBySide& sides = beside.sides;
     StepBar recorded{"recorded", sides.recorded_time, to_display(sides.recorded)};
     recorded.queued = sides.recorded_gaps;
+    recorded.untold = sides.recorded_untold;
     std::string body = step_bars_figure(
         "the recorded and the simulated step",
         {recorded, {"simulated", sides.simulated_time, to_display(sides.simulated)}});
@@ -123,7 +125,8 @@ std::string recorded_step_section(const JobTrace& job)
 
 std::string recorded_html(const RunSummary& run, const JobTrace& job, const SimulatedBeside* beside)
 {
-    std::string body = cards_html(run_cards(run, beside));
+    std::string body = section("Doubtful", list_html(run.doubts));
+    body += cards_html(run_cards(run, beside));
     body += bars_section(run);
     body += beside != nullptr ? beside_section(job, *beside) : recorded_step_section(job);
     body += section("What the device runs",

@@ -17,12 +17,12 @@ Seconds of(const std::array<Seconds, time_kind_count>& time, TimeKind kind)
     return time[static_cast<std::size_t>(kind)];
 }
 
-Seconds mean_gaps(const RunSummary& run)
+Seconds mean_of(const RunSummary& run, Seconds RankSummary::*time)
 {
-    Seconds gaps;
+    Seconds mean;
     for (const RankSummary& rank : run.ranks)
-        gaps += (1 / static_cast<double>(run.ranks.size())) * rank.gaps;
-    return gaps;
+        mean += (1 / static_cast<double>(run.ranks.size())) * rank.*time;
+    return mean;
 }
 
 // The rank that waits least: it sets the pace.
@@ -100,7 +100,8 @@ ReportPart breakdown_part(const RunSummary& run)
             mean += share * rank.time[k];
         add(title_of(static_cast<TimeKind>(k)), pacing.time[k], mean);
     }
-    add("between queued kernels", pacing.gaps, mean_gaps(run));
+    add("between queued kernels", pacing.gaps, mean_of(run, &RankSummary::gaps));
+    add("idle, launches unknown", pacing.untold, mean_of(run, &RankSummary::untold));
     return {std::move(table), {}};
 }
 
@@ -201,19 +202,30 @@ ReportPart kernels_part(const RunSummary& run, std::size_t most, std::size_t cel
 std::string verdict_sentence(const RunSummary& run)
 {
     std::array<Seconds, time_kind_count> mean{};
-    const Seconds gaps = mean_gaps(run);
+    const Seconds gaps = mean_of(run, &RankSummary::gaps);
+    const Seconds untold = mean_of(run, &RankSummary::untold);
     for (const RankSummary& rank : run.ranks)
         for (std::size_t k = 0; k < time_kind_count; ++k)
             mean[k] += (1 / static_cast<double>(run.ranks.size())) * rank.time[k];
     const TimeKind loss = largest_loss(mean);
-    if (of(mean, loss).value() <= 0)
-        return "";
-    std::string text = fmt::format("The largest loss is {}: {} of the step.", noun_of(loss),
-                                   percent(of(mean, loss) / run.step));
+    const auto of_step = [&](Seconds time) { return percent(time / run.step); };
+    std::string text;
+    const auto add = [&](const std::string& sentence) {
+        text += (text.empty() ? "" : " ") + sentence;
+    };
+    const bool any = of(mean, loss).value() > 0;
+    if (any)
+        text = fmt::format("The largest loss is {}: {} of the step.", noun_of(loss),
+                           of_step(of(mean, loss)));
     if (gaps > of(mean, loss))
-        text += fmt::format(" Longer than that, {} of it, nothing runs although the next kernel is "
-                            "queued: the device waits for an event, or is another process's.",
-                            percent(gaps / run.step));
+        add(fmt::format("{}, nothing runs although the next kernel is queued: the device waits for "
+                        "an event, or is another process's.",
+                        any ? fmt::format("Longer than that, {} of it", of_step(gaps))
+                            : fmt::format("In {} of the step", of_step(gaps))));
+    if (untold > of(mean, loss))
+        add(fmt::format("In {} of the step nothing runs, and the launch of what runs next was not "
+                        "recorded: whether the host or the device is late cannot be told.",
+                        of_step(untold)));
     return text;
 }
 

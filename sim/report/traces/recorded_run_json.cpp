@@ -44,10 +44,14 @@ std::string_view name_of(const RecordedPathShare& share)
         return to_name(share.work);
     case PathThing::host:
         return "host";
+    case PathThing::waiting:
+        return "waiting";
     case PathThing::queued:
+        return "queued";
+    case PathThing::untold:
         break;
     }
-    return "queued";
+    return "idle_launches_unknown";
 }
 
 std::string_view name_of(TimesStated times)
@@ -111,6 +115,7 @@ Json json_of_rank(const RankSummary& rank)
     for (std::size_t kind = 0; kind < time_kind_count; ++kind)
         time[to_name(static_cast<TimeKind>(kind))] = rank.time[kind].value();
     time["queued_gaps"] = rank.gaps.value();
+    time["idle_launches_unknown"] = rank.untold.value();
     Json work = Json::object();
     for (std::size_t w = 0; w < device_work_count; ++w)
         work[to_name(static_cast<DeviceWork>(w))] =
@@ -125,6 +130,7 @@ Json json_of_rank(const RankSummary& rank)
                         {"device_work", std::move(work)},
                         {"streams", static_cast<std::int64_t>(rank.streams)},
                         {"launches", rank.launches},
+                        {"launched_before_recording", Json(rank.left_over)},
                         {"host_waiting", rank.host_waiting.value()},
                         {"clock_offset", rank.clock_offset.value()},
                         {"clock_offset_spread", rank.offset_spread.value()}};
@@ -278,6 +284,7 @@ Json recorded_run_json(const RunSummary& run)
                  return Json(Json::Object{{"of", name_of(share)}, {"seconds", share.time.value()}});
              })},
         {"scaled", run.scaled ? json_of_scaled(*run.scaled) : Json()},
+        {"doubts", list_of(run.doubts, [](const std::string& text) { return Json(text); })},
         {"assumed", list_of(run.assumed, [](const std::string& text) { return Json(text); })}};
 }
 

@@ -37,6 +37,10 @@ std::vector<std::string> recorded_head_lines(const RunSummary& run)
 std::string recorded_head(const RunSummary& run, std::size_t width)
 {
     std::string out;
+    for (const std::string& text : run.doubts)
+        out += hung("Doubtful: ", text, width);
+    if (!out.empty())
+        out += "\n";
     for (const std::string& line : recorded_head_lines(run))
         out += hung("", line, width);
     return out;

@@ -12,7 +12,6 @@
 namespace trainyard {
 namespace {
 
-constexpr double many = 1.5;          // times as many kernels
 constexpr double told = 0.01;         // of a rate's variance
 constexpr double shown_share = 0.001; // of the longer step
 
@@ -43,6 +42,7 @@ ReportPart time_part(const SideBySide& sides)
     for (std::size_t k = 0; k < time_kind_count; ++k)
         add(title_of(static_cast<TimeKind>(k)), sides.recorded_time[k], sides.simulated_time[k]);
     add("between queued kernels", sides.recorded_gaps, Seconds());
+    add("idle, launches unknown", sides.recorded_untold, Seconds());
     return {std::move(step), {}};
 }
 
@@ -143,6 +143,7 @@ Json to_json(const SideBySide& sides)
                         {"simulated_seconds", sides.simulated.value()},
                         {"time", std::move(time)},
                         {"recorded_queued_gaps", sides.recorded_gaps.value()},
+                        {"recorded_idle_launches_unknown", sides.recorded_untold.value()},
                         {"work", std::move(work)},
                         {"transfers", std::move(transfers)},
                         {"recorded_launches", sides.recorded_launches},
@@ -170,20 +171,8 @@ std::string trace_fit_text(const TraceFit& fit, std::size_t width)
         add(one.title, one.recorded, one.before, one.after);
     add("step", fit.recorded, fit.before, fit.after);
     std::string doubts;
-    for (std::size_t k = 0; k < own_rates().size(); ++k)
-        if (const double slower = std::exp(-fit.rates.changes[k]);
-            slower > own_rates()[k].most_slow)
-            doubts += hung("  ",
-                           fmt::format("{}: {:.0f} times slower than stated is more than {} make "
-                                       "it. Is the scenario of this job?",
-                                       own_rates()[k].title, slower, own_rates()[k].when_slow),
-                           width);
-    if (fit.recorded_kernels > many * fit.simulated_kernels)
-        doubts += hung("  ",
-                       fmt::format("The recording runs {:.0f} kernels a step, the scenario {:.0f}: "
-                                   "what it does besides counts as slowness.",
-                                   fit.recorded_kernels, fit.simulated_kernels),
-                       width);
+    for (const std::string& doubt : fit.doubts)
+        doubts += hung("  ", doubt, width);
     return rates.text_within(width) + "\n" + classes.text_within(width) + doubts +
            constants_text(fit, width) +
            hung("  ",
@@ -221,13 +210,17 @@ Json to_json(const TraceFit& fit)
                                       {"high", loss.high},
                                       {"before", loss.before},
                                       {"kernels", static_cast<std::int64_t>(loss.kernels)}});
-    Json left_out = Json::array();
-    for (const std::string& text : fit.left_out)
-        left_out.push_back(text);
+    const auto list_of = [](const std::vector<std::string>& texts) {
+        Json out = Json::array();
+        for (const std::string& text : texts)
+            out.push_back(text);
+        return out;
+    };
     return Json::Object{{"rates", std::move(rates)},
                         {"curves", std::move(curves)},
                         {"losses", std::move(losses)},
-                        {"left_out", std::move(left_out)},
+                        {"left_out", list_of(fit.left_out)},
+                        {"doubts", list_of(fit.doubts)},
                         {"classes", std::move(classes)},
                         {"recorded_kernels", fit.recorded_kernels},
                         {"simulated_kernels", fit.simulated_kernels},

@@ -250,7 +250,7 @@ private:
             if (out.untold.empty()) {
                 const PassesFound found = set_passes(kernels, part, ends_of(passes));
                 if (!found.found)
-                    out.untold = other_repetition(kernels, part);
+                    note_other_repetition(out, kernels, part);
                 alike.push_back(found.alike);
             }
         }
@@ -299,13 +299,17 @@ private:
         return {};
     }
 
-    std::string other_repetition(const std::vector<StepKernel>& kernels, StepPart part) const
+    void note_other_repetition(PassSides& out, const std::vector<StepKernel>& kernels,
+                               StepPart part) const
     {
-        const std::size_t count = repetitions(kernels, part);
+        out.recorded_passes = repetitions(kernels, part);
+        out.simulated_passes = passes_of(part).size();
         const std::string sought =
-            fmt::format("the scenario runs {} passes of layers a step", passes_of(part).size());
-        return count == 0 ? "the recorded kernels do not repeat as layers do; " + sought
-                          : fmt::format("the recorded kernels repeat {} times, {}", count, sought);
+            fmt::format("the scenario runs {} passes of layers a step", out.simulated_passes);
+        out.untold = out.recorded_passes == 0
+                         ? "the recorded kernels do not repeat as layers do; " + sought
+                         : fmt::format("the recorded kernels repeat {} times, {}",
+                                       out.recorded_passes, sought);
     }
 
     const ModelLayers& model_;

@@ -31,7 +31,11 @@ struct PassSides {
     TimePair head;                 // loss included
     std::vector<LayerPair> layers; // empty: see `untold`
     std::string untold;            // why layers are not compared, for people; empty: they are
-    double alike = 0;              // share of what recorded layers run that all of them do
+    // Where they are not for that: how often the recorded kernels repeat, and the scenario's
+    // layers.
+    std::size_t recorded_passes = 0;
+    std::size_t simulated_passes = 0;
+    double alike = 0; // share of what recorded layers run that all of them do
 
     bool operator==(const PassSides&) const = default;
 };

@@ -17,6 +17,22 @@ RecordedPathShare& share_of(std::vector<RecordedPathShare>& path, PathThing thin
     return path.back();
 }
 
+// What an entry that stands before an op's own is: a stretch in which nothing runs, or the wait of
+// a transfer.
+PathThing idle_before(const RebuiltProgram& rebuilt, const RankActivity& rank,
+                      const OpRecord& record)
+{
+    const std::vector<std::size_t>& ops = rebuilt.op[record.lane.value];
+    const auto own = std::find_if(ops.begin() + record.op, ops.end(),
+                                  [](std::size_t op) { return op != RebuiltProgram::no_op; });
+    if (record.kind == OpKind::collective)
+        return PathThing::waiting;
+    if (own == ops.end())
+        return PathThing::queued;
+    const TraceOp& op = rank.ops[*own];
+    return op.issued || op.left_over ? PathThing::queued : PathThing::untold;
+}
+
 } // namespace
 
 void add_critical_path(RunSummary& run, const JobTrace& job, const WorkControl& work)
@@ -41,7 +57,7 @@ void add_critical_path(RunSummary& run, const JobTrace& job, const WorkControl& 
         if (piece.part == PathPart::host || record.kind == OpKind::host)
             thing = PathThing::host;
         else if (op == RebuiltProgram::no_op)
-            thing = PathThing::queued;
+            thing = idle_before(rebuilt, job.ranks[record.lane.value], record);
         else
             kind = job.ranks[record.lane.value].ops[op].work;
         share_of(run.path, thing, kind).time += to_seconds(piece.to - piece.from);

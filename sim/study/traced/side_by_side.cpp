@@ -80,6 +80,7 @@ private:
             for (std::size_t k = 0; k < time_kind_count; ++k)
                 out_.recorded_time[k] += share * rank.time[k];
             out_.recorded_gaps += share * rank.gaps;
+            out_.recorded_untold += share * rank.untold;
             out_.recorded_launches += share * rank.launches;
             for (std::size_t w = 0; w < device_work_count; ++w)
                 if (const auto work = compared(static_cast<DeviceWork>(w))) {

@@ -50,7 +50,8 @@ struct SideBySide {
     Seconds simulated; // step
     std::array<Seconds, time_kind_count> recorded_time{};
     std::array<Seconds, time_kind_count> simulated_time{};
-    Seconds recorded_gaps; // nothing runs though the next kernel is queued
+    Seconds recorded_gaps;   // nothing runs though the next kernel is queued
+    Seconds recorded_untold; // nothing runs, and whether it is was not recorded
     std::array<WorkPair, compared_work_count> work{};
     std::vector<TransferPair> transfers; // longest first
     double recorded_launches = 0;

@@ -30,6 +30,7 @@ struct TraceFit {
     std::vector<TracedCurve> curves;
     std::vector<TracedLoss> losses;
     std::vector<std::string> left_out; // as in TracedConstants
+    std::vector<std::string> doubts;   // whether the recording is of the scenario's job, for people
     Json profile;                      // the base with the rates and constants, whole
 };
 

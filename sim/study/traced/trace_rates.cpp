@@ -133,17 +133,20 @@ private:
     const WorkControl& work_;
 };
 
-// No machine is twice as fast as stated, unless what is stated is of any: then the recording is of
-// another job.
+// No machine is twice as fast as stated, or six times what its rate is believed to vary, unless
+// what is stated is of any: then the recording is of another job.
 Problems too_fast(const RateFit& fit, const std::string& trace)
 {
     constexpr double most_fast = 2;
+    constexpr double most_spreads = 6;
     for (std::size_t k = 0; k < own_rates().size(); ++k)
         if (const double faster = std::exp(fit.changes[k]);
-            faster > std::max(most_fast, std::exp(2 * fit.prior[k])) && fit.learnt(k) > 0.5)
+            faster > std::max(std::min(most_fast, std::exp(most_spreads * fit.prior[k])),
+                              std::exp(2 * fit.prior[k])) &&
+            fit.learnt(k) > 0.5)
             return {
                 {trace, 0, "",
-                 fmt::format("is not of the scenario's job: {} would be {:.1f} times the stated "
+                 fmt::format("is not of the scenario's job: {} would be {:.2f} times the stated "
                              "one",
                              own_rates()[k].title, faster),
                  "trainyard import trace FILE ... --against SCENARIO shows what differs",
@@ -169,6 +172,32 @@ Problems too_little(const std::vector<TracedClass>& classes, const std::string& 
                      "trainyard import trace FILE ... --against SCENARIO shows what differs",
                      Severity::error}};
     return {};
+}
+
+// What is likely of another job, and may be of this one.
+std::vector<std::string> doubts_of(const TraceFit& fit)
+{
+    constexpr double many = 1.5;     // times as many kernels
+    constexpr double surprising = 3; // standard deviations
+    std::vector<std::string> out;
+    for (std::size_t k = 0; k < own_rates().size(); ++k) {
+        const OwnRate& rate = own_rates()[k];
+        const double change = fit.rates.changes[k];
+        if (const double slower = std::exp(-change); slower > rate.most_slow)
+            out.push_back(fmt::format("{}: {:.0f} times slower than stated is more than {} make "
+                                      "it. Is the scenario of this job?",
+                                      rate.title, slower, rate.when_slow));
+        if (change > surprising * fit.rates.prior[k] && fit.rates.learnt(k) > 0.5)
+            out.push_back(fmt::format("{}: {:.2f} times as fast as stated is {:.0f} times what it "
+                                      "is believed to vary. Does the scenario's job do more than "
+                                      "the recorded one?",
+                                      rate.title, std::exp(change), change / fit.rates.prior[k]));
+    }
+    if (fit.recorded_kernels > many * fit.simulated_kernels)
+        out.push_back(fmt::format("The recording runs {:.0f} kernels a step, the scenario {:.0f}: "
+                                  "what it does besides counts as slowness.",
+                                  fit.recorded_kernels, fit.simulated_kernels));
+    return out;
 }
 
 Json profile_with(const Json& base, const RateFit& fit, const std::string& name,
@@ -236,6 +265,7 @@ Checked<TraceFit> fit_trace(const RunSummary& recorded, const ScenarioFile& scen
     out.simulated_kernels = before->simulated_kernels;
     out.profile = profile_with(base, *fit, name, std::filesystem::path(trace).filename().string());
     out.rates = std::move(*fit);
+    out.doubts = doubts_of(out);
     return out;
 }
 

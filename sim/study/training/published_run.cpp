@@ -1,8 +1,8 @@
 #include "sim/study/training/published_run.h"
 
-#include "sim/study/member_taker.h"
 #include "sim/study/record_software.h"
 #include "sim/study/record_words.h"
+#include "sim/study/stated_step_time.h"
 #include "sim/study/training/stated_figures.h"
 
 #include <fmt/core.h>
@@ -60,8 +60,10 @@ void take_config(MemberTaker from, MeasuredRecord& to, RunExtras& extras)
 
 void take_rates(MemberTaker from, StatedRates& to)
 {
-    from.take("step_time_s", to.step_time)
-        .take("tokens_per_s_per_gpu", to.tokens_rate)
+    StatedStepTime step_time;
+    step_time.take(from);
+    to.step_time = step_time.seconds();
+    from.take("tokens_per_s_per_gpu", to.tokens_rate)
         .take("mfu", to.mfu)
         .take("mfu_range", to.mfu_range)
         .take("hfu", to.hfu)

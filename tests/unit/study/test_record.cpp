@@ -42,10 +42,25 @@ TEST_CASE("a record keeps what its table said")
 TEST_CASE("a measured step counts as one that was derived from a rate")
 {
     const auto file = read(R"([{"id": "a", "measured": {"step_time_s": 2.5}},
-        {"id": "b", "measured": {"step_time_s": 2.5}, "derived": {"step_time_s": 2.4}}])");
+        {"id": "b", "measured": {"step_time_s": 2.41}, "derived": {"step_time_s": 2.4}},
+        {"id": "c", "measured": {"step_time_ms": 2500}}])");
     REQUIRE(file.has_value());
     CHECK(file->records[0].step_time == 2.5);
     CHECK(file->records[1].step_time == 2.4);
+    CHECK(file->records[2].step_time == 2.5);
+}
+
+TEST_CASE("step times of one record that contradict each other are a problem of both places")
+{
+    const auto file = read(R"([{"id": "a", "measured": {"step_time_s": 2.5, "step_time_ms": 2500},
+        "derived": {"step_time_s": 2.4}}, {"id": "b"}])");
+    REQUIRE(file);
+    REQUIRE(file->unreadable.size() == 1);
+    const Problems& problems = file->unreadable.front().problems;
+    REQUIRE(problems.size() == 2);
+    CHECK(problems[0].pointer == "/0/measured/step_time_s");
+    CHECK(problems[0].message == "a step of 2.5 s contradicts /0/derived/step_time_s (2.4 s)");
+    CHECK(problems[1].pointer == "/0/measured/step_time_ms");
 }
 
 TEST_CASE("nothing but a name has to be there")

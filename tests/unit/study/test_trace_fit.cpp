@@ -3,6 +3,7 @@
 #include "sim/cost/profile_library.h"
 #include "sim/study/cost_part.h"
 #include "sim/study/traced/expected_rates.h"
+#include "sim/study/traced/other_job.h"
 #include "sim/study/traced/trace_rates.h"
 #include "tests/catch.h"
 #include "tests/support/folder.h"
@@ -161,4 +162,64 @@ TEST_CASE("a recording of nothing tells no rate, one of another job is not compa
         fit_trace(run, job.file, job.base, job.session, "mine", "rank0.json");
     REQUIRE(!fit);
     CHECK_THAT(fit.error().front().message, ContainsSubstring("tells no rate"));
+}
+
+TEST_CASE("a rate six times faster than it is believed to vary is of another job")
+{
+    TracedJob job;
+    std::vector<double> truth(own_rates().size(), 0.0);
+    truth[place_of("attention")] = std::log(2.2);
+    const Checked<TraceFit> fit = fit_trace(recording_of(job.with(truth)), job.file, job.base,
+                                            job.session, "mine", "rank0.json");
+    REQUIRE(!fit);
+    CHECK_THAT(fit.error().front().message, ContainsSubstring("attention rate would be"));
+}
+
+TEST_CASE("products without the model's width are of another model")
+{
+    RunSummary run;
+    const auto add = [&](const std::string& shapes, double seconds) {
+        RecordedKernel kernel;
+        kernel.work = DeviceWork::gemm;
+        kernel.shapes = shapes;
+        kernel.time = Seconds(seconds);
+        run.kernels.push_back(kernel);
+    };
+    const auto contradiction = [&](std::int64_t hidden) {
+        Transformer model;
+        model.hidden = hidden;
+        return width_contradiction(run, {"m", model});
+    };
+    CHECK(!contradiction(512)); // nothing is known
+    add("[[16384, 256], [256, 768]]", 0.9);
+    add("[[256], [16384, 768], [768, 256], [], []]", 0.8);
+    add("[[64, 512], [512, 64]]", 0.05);
+    CHECK(!contradiction(256));
+    REQUIRE(contradiction(512));
+    CHECK_THAT(*contradiction(512), ContainsSubstring("no side of 512"));
+    CHECK_THAT(*contradiction(512), ContainsSubstring("[[16384, 256], [256, 768]]"));
+    // Shapes of a small part tell nothing.
+    add("", 4);
+    CHECK(!contradiction(512));
+}
+
+TEST_CASE("layers that the recording lacks explain rates that are too fast")
+{
+    TraceFit fit;
+    const std::size_t rates = own_rates().size();
+    fit.rates.changes.assign(rates, 0.0);
+    fit.rates.prior.assign(rates, 0.1);
+    fit.rates.spread.assign(rates, 0.05);
+    StageSides stage;
+    CHECK(judge_layers(fit, {stage}, "rank0.json").empty()); // as often
+    CHECK(fit.doubts.empty());
+    stage.forward.recorded_passes = 6;
+    stage.forward.simulated_passes = 12;
+    CHECK(judge_layers(fit, {stage}, "rank0.json").empty());
+    CHECK(fit.doubts.size() == 1);
+    fit.rates.changes[place_of("memory")] = std::log(1.4);
+    const Problems problems = judge_layers(fit, {stage}, "rank0.json");
+    REQUIRE(problems.size() == 1);
+    CHECK_THAT(problems.front().message, ContainsSubstring("repeats 6 times"));
+    CHECK_THAT(problems.front().message, ContainsSubstring("12 passes of layers"));
 }

@@ -35,6 +35,35 @@ TEST_CASE("an event keeps its times to the nanosecond, its names once")
     CHECK(trace.device_events[1].correlation == 2);
 }
 
+TEST_CASE("times and numbers that are written as text are read as the numbers they are")
+{
+    const std::string text = R"({"traceEvents": [
+{"ph": "X", "cat": "kernel", "name": "a", "pid": 0, "tid": 7, "ts": "123.45", "dur": "6.5",
+ "args": {"stream": "7", "device": "0", "correlation": "12"}}]})";
+    const testing::Folder folder;
+    const Checked<std::vector<RankTrace>> ranks = read_kineto(folder.file("t.json", text));
+    REQUIRE(ranks);
+    const DeviceEvent& event = ranks->front().device_events.front();
+    CHECK(event.span == TraceSpan{TraceTime(123450), TraceTime(129950)});
+    CHECK(event.stream == 7);
+    CHECK(event.correlation == 12);
+    const auto with = [](const std::string& dur) {
+        return "{\"traceEvents\": [\n{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"a\", \"ts\": "
+               "1, "
+               "\"dur\": \"" +
+               dur + "\"}]}";
+    };
+    CHECK(refusal(with("6.5 us")) == "2: a time that is no number");
+    CHECK(refusal(with("")) == "2: a time that is no number");
+}
+
+TEST_CASE("events of the device that end before they begin take no time, and are counted")
+{
+    const RankTrace trace = WrittenTrace().kernel("a", 5, -3).kernel("b", 9, 1).read();
+    CHECK(trace.device_events[0].span == TraceSpan{at_us(5), at_us(5)});
+    CHECK(trace.backwards == 1);
+}
+
 TEST_CASE("microseconds become nanoseconds without a detour through binary fractions")
 {
     CHECK(nanoseconds("1740461679470813.123") == TraceTime(1740461679470813123));

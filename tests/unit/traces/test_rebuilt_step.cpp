@@ -69,6 +69,14 @@ TEST_CASE("a step that the host sets is rebuilt with its time")
     CHECK(!step.judged());
 }
 
+TEST_CASE("a first step is rebuilt without what the device had to do before")
+{
+    const RebuiltStep step = of_one(
+        WrittenTrace().step(1, 0, 100).kernel("gemm", 0, 60).kernel("gemm", 60, 40).launch(55, 3));
+    CHECK_THAT(step.recorded().value(), WithinRel(40e-6, 1e-6));
+    CHECK_THAT(step.rebuilt().value(), WithinRel(40e-6, 0.02));
+}
+
 TEST_CASE("another rank's step comes from the times of the ranks that are known")
 {
     const Checked<RebuiltStep> step =

@@ -109,6 +109,59 @@ TEST_CASE("ranks of two runs are refused")
         ContainsSubstring("all_reduce of 308 bytes on rank 1, all_reduce of 4000 bytes on rank 0"));
 }
 
+TEST_CASE("ranks that record days apart are of two runs, where their clocks show the date")
+{
+    constexpr std::int64_t date = 1'700'000'000'000'000'000;
+    constexpr std::int64_t minute = 60'000'000'000;
+    const auto at = [](int rank, std::int64_t time) {
+        return WrittenTrace(rank).recorded_at(time).step(1, 0, 200).kernel("a", 0, 20);
+    };
+    CHECK_THAT(contradiction({at(0, date), at(1, date + 8 * 24 * 60 * minute)}),
+               ContainsSubstring("was recorded 8.0 days after"));
+    // A clock that is badly set, and one that shows no date.
+    const auto doubts = [&](std::int64_t first, std::int64_t other) {
+        const Checked<JobTrace> job = joined({at(0, first), at(1, other)});
+        REQUIRE(job);
+        return job->doubts;
+    };
+    CHECK(doubts(date, date + minute / 2).empty());
+    REQUIRE(doubts(date, date - 5 * minute).size() == 1);
+    CHECK_THAT(doubts(date, date - 5 * minute).front(), ContainsSubstring("300 s before"));
+    CHECK_THAT(doubts(minute, 24 * 60 * minute).front(), ContainsSubstring("do not show the date"));
+}
+
+TEST_CASE("steps of unlike length on ranks of one job are doubted")
+{
+    const Checked<JobTrace> job = joined({WrittenTrace(0).step(1, 0, 200).kernel("a", 0, 20),
+                                          WrittenTrace(1).step(1, 0, 400).kernel("a", 0, 20)});
+    REQUIRE(job);
+    REQUIRE(job->doubts.size() == 1);
+    CHECK_THAT(job->doubts.front(), ContainsSubstring("takes 400 us"));
+    CHECK(joined(two_ranks())->doubts.empty());
+}
+
+TEST_CASE("a kernel that runs in several classes is listed in each, as the classes count it")
+{
+    WrittenTrace written(0, 1);
+    written.step(1, 0, 100)
+        .host("cpu_op", "aten::add", 0, 10, "\"External id\": 1")
+        .kernel("vectorized_elementwise_kernel", 10, 20, ", \"External id\": 1")
+        .launch(2, 1)
+        .host("user_annotation", "Optimizer.step#SGD.step", 20, 30, "\"External id\": 2")
+        .kernel("vectorized_elementwise_kernel", 40, 5, ", \"External id\": 2")
+        .launch(25, 1);
+    const Checked<JobTrace> job = joined({written});
+    REQUIRE(job);
+    const RunSummary run = run_summary(*job);
+    REQUIRE(run.kernels.size() == 2);
+    for (const RecordedKernel& kernel : run.kernels) {
+        const auto work = static_cast<std::size_t>(kernel.work);
+        CHECK(kernel.count == run.ranks.front().ops[work]);
+        CHECK(kernel.time == run.ranks.front().work[work]);
+    }
+    CHECK(run.kernels[1].work == DeviceWork::optimizer);
+}
+
 TEST_CASE("annotations of passes that a loop mixes tell the phase of what they launch")
 {
     WrittenTrace trace(0, 1);

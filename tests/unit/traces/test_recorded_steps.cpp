@@ -36,6 +36,67 @@ TEST_CASE("a step begins when the device is free of the one before")
     CHECK(steps[1].span == TraceSpan{at_us(130), at_us(230)});
 }
 
+TEST_CASE("what was launched before launches were recorded is of no step, and delays the first")
+{
+    // The queue of the step before, 50 us of it, is still there when the profiler starts.
+    const JobTrace job = job_of(WrittenTrace()
+                                    .step(1, 0, 100)
+                                    .step(2, 100, 100)
+                                    .kernel("gemm", 5, 30)
+                                    .kernel("gemm", 35, 20)
+                                    .kernel("gemm", 55, 40)
+                                    .launch(2, 1)
+                                    .kernel("gemm", 120, 50)
+                                    .launch(105, 5));
+    const RankActivity& rank = job.ranks.front();
+    CHECK(rank.ops[0].left_over);
+    CHECK(rank.ops[1].left_over);
+    CHECK(!rank.ops[2].left_over);
+    REQUIRE(rank.steps.size() == 2);
+    CHECK(rank.steps[0].span == TraceSpan{at_us(55), at_us(100)});
+    CHECK(rank.steps[1].span == TraceSpan{at_us(100), at_us(200)});
+    REQUIRE(job.assumed.size() == 1);
+    CHECK_THAT(job.assumed.front(), ContainsSubstring("2 of 4 kernels and copies"));
+}
+
+TEST_CASE("kernels whose launches are never recorded are of the step in which they ran")
+{
+    // Only those of the runtime's calls are; both run between two of them, and before the first.
+    const JobTrace job = job_of(WrittenTrace()
+                                    .step(1, 0, 100)
+                                    .kernel("triton", 5, 5)
+                                    .kernel("gemm", 10, 10)
+                                    .launch(2, 1)
+                                    .kernel("triton", 40, 10)
+                                    .kernel("gemm", 60, 10)
+                                    .launch(30, 5)
+                                    .kernel("gemm", 80, 10)
+                                    .launch(72, 3));
+    const RankActivity& rank = job.ranks.front();
+    CHECK(rank.steps.front().span == TraceSpan{at_us(0), at_us(100)});
+    for (const TraceOp& op : rank.ops)
+        CHECK(!op.left_over);
+    // Streams run in order: it had been issued when the one behind it was.
+    CHECK(rank.ops[2].latest_issue() == at_us(35));
+    const StepAccount account =
+        step_account(job, transfer_times(job)[0], 0, rank.steps.front().span);
+    // Before 5 nobody knows, but for what was launched at 3; from 20 on until 35 likewise.
+    CHECK(account.untold == us(3 + 15));
+    CHECK(account.gaps == us(2 + 5 + 10 + 5));
+    CHECK(account.of(TimeKind::host) == us(5 + 10));
+}
+
+TEST_CASE("without launches nobody knows why nothing runs")
+{
+    const JobTrace job =
+        job_of(WrittenTrace().step(1, 0, 100).kernel("gemm", 20, 30).kernel("gemm", 60, 10));
+    const StepAccount account =
+        step_account(job, transfer_times(job)[0], 0, job.ranks.front().steps.front().span);
+    CHECK(account.untold == us(20 + 10 + 30));
+    CHECK(account.gaps == us(0));
+    CHECK(account.of(TimeKind::host) == us(0));
+}
+
 TEST_CASE("without annotations steps are what repeats")
 {
     std::vector<TraceNameId> names;

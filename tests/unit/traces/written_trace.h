@@ -62,6 +62,13 @@ public:
             24);
     }
 
+    // When the times of events begin, since the epoch.
+    WrittenTrace& recorded_at(std::int64_t nanoseconds)
+    {
+        base_ = nanoseconds;
+        return *this;
+    }
+
     // Of a job over Gloo on a machine without devices.
     WrittenTrace& on_cores()
     {
@@ -76,8 +83,8 @@ public:
             "{{\"schemaVersion\": 1, \"deviceProperties\": [{}], \"distributedInfo\": "
             "{{\"backend\": \"{}\", \"rank\": {}, \"world_size\": {}, \"pg_config\": "
             "[{{\"pg_name\": \"0\", \"pg_desc\": \"default_pg\", \"pg_size\": {}}}]}}, "
-            "\"traceEvents\": [\n{}\n], \"baseTimeNanoseconds\": 1000000000}}\n",
-            devices_, backend_, rank_, world_, world_, fmt::join(events_, ",\n"));
+            "\"traceEvents\": [\n{}\n], \"baseTimeNanoseconds\": {}}}\n",
+            devices_, backend_, rank_, world_, world_, fmt::join(events_, ",\n"), base_);
     }
 
     RankTrace read() const
@@ -106,6 +113,7 @@ private:
     std::string devices_ = "{\"id\": 0, \"name\": \"NVIDIA H100\"}";
     std::string backend_ = "nccl";
     int launches_ = 0;
+    std::int64_t base_ = 1'000'000'000;
     std::vector<std::string> events_;
 };
 
