@@ -188,7 +188,8 @@ void read_environment(const Json& root, JobDraft& draft)
 const Json& job_part(const Json& root)
 {
     for (const std::string_view name :
-         {"MODEL_ARGS", "modules.pre_trainer", "modules.post_trainer"})
+         {"MODEL_ARGS", "modules.pre_trainer", "modules.post_trainer",
+          "parameters"}) // of a run of MosaicML's platform
         if (const Json* const part = setting_at(root, name); part != nullptr && part->is_object())
             return *part;
     return root;
@@ -246,7 +247,8 @@ void read_tree(const Json& root, JobContext& context, const RecipeCompletion& co
     if (dialect == nullptr) {
         draft.refuse({}, "is no recipe of a job known here",
                      "Megatron-LM's tests (MODEL_ARGS), Megatron-Bridge, NeMo, Primus, nanotron, "
-                     "GPT-NeoX, LLaMA-Factory, axolotl, Oumi, torchtune and Hugging Face's Trainer "
+                     "GPT-NeoX, LLaMA-Factory, axolotl, Oumi, torchtune, LLM Foundry and Hugging "
+                     "Face's Trainer "
                      "are");
         return;
     }

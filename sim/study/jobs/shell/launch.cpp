@@ -67,7 +67,7 @@ void take_slurm_directives(Launch& launch, const ShellScript& script)
                 value = words[i + 1];
             const bool taken = (meaning == nodes && launch.nodes) ||
                                (meaning == gpus_per_node && launch.gpus_per_node) ||
-                               meaning == ranks;
+                               (meaning == gpus && launch.gpus) || meaning == ranks;
             if (!taken && !value.text.empty())
                 put_size(launch, meaning, name, value);
         }
@@ -140,18 +140,20 @@ std::optional<Launch> from_variables(const ShellScript& script)
     return out.arguments.empty() ? std::nullopt : std::optional(std::move(out));
 }
 
-// Launchers that take the devices that are visible where they are told no number. Where the number
-// that one is told is not known, those devices tell it.
+// Launchers that take the devices that are visible where they are told no number, as Python alone
+// does. Where the number that one is told is not known, those devices tell it.
 constexpr std::array<std::string_view, 6> launchers_on_all_devices{
     "deepspeed", "accelerate", "swift", "megatron", "llamafactory-cli", "axolotl"};
 
 void take_visible_devices(Launch& launch)
 {
     const auto found = launch.environment.find("CUDA_VISIBLE_DEVICES");
-    const bool all = launch.gpus_unknown ||
+    const bool bare = launch.launcher.empty() && launch.program.ends_with(".py");
+    const bool all = launch.gpus_unknown || bare ||
                      std::find(launchers_on_all_devices.begin(), launchers_on_all_devices.end(),
                                launch.launcher) != launchers_on_all_devices.end();
-    if (!all || launch.gpus_per_node || (launch.nodes && launch.launcher == "deepspeed") ||
+    if (!all || launch.gpus_per_node || launch.gpus || launch.ranks ||
+        (launch.nodes && launch.launcher == "deepspeed") ||
         found == launch.environment.end() || found->second.text.empty() ||
         found->second.text.find_first_not_of("0123456789,") != std::string::npos)
         return;

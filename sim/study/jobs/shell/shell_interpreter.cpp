@@ -62,8 +62,10 @@ void ShellInterpreter::run(const std::vector<ShellToken>& tokens)
     walk(tokens, 0, tokens.size());
     while (!frames_.empty())
         pop(frames_.back().line);
-    for (const auto& [name, function] : functions_)
-        if (!function.called)
+    for (auto& [name, function] : functions_)
+        if (!function.called && takes(fmt::format("function {}, which nothing calls, is run", name)))
+            walk(*function.tokens, function.begin, function.end);
+        else if (!function.called)
             out_.skipped.push_back(fmt::format("lines {} to {}: function {} was not run",
                                                function.first_line, function.last_line, name));
 }
@@ -106,8 +108,7 @@ void ShellInterpreter::take(const ShellToken& token)
         operation(token.operation);
         return;
     }
-    if (target_follows_) {
-        target_follows_ = false;
+    if (std::exchange(target_follows_, false) && !token.plain().starts_with("--")) {
         if (redirect_ == "<<<")
             here_string_ = expander_.text(token.pieces);
         else if (is_either(redirect_, {">", ">>", ">|"}))

@@ -213,10 +213,12 @@ private:
         const auto device = settings_.text(name, draft_);
         if (!device || *device == "none")
             return;
-        if (*device == "cpu")
-            take(name, field, OffloadTarget::cpu, place);
-        else
-            draft_.refuse(settings_.origin(name), "is not modelled", "cpu or none");
+        if (*device != "cpu" && *device != "nvme")
+            return draft_.refuse(settings_.origin(name), "is not modelled", "cpu or none");
+        take(name, field, OffloadTarget::cpu, place);
+        if (*device == "nvme")
+            draft_.flag(settings_.origin(name),
+                        "drives are not modelled, taken as the host's memory: it is slower");
     }
 
     void unmodelled()
@@ -283,13 +285,29 @@ private:
                                                       : sizes.accumulation_name);
         if (sizes.micro)
             sizes.micro_origin = settings_.origin(sizes.micro_name);
+        const bool nothing = !sizes.all && !sizes.micro && !sizes.accumulation;
+        if (!nothing)
+            take_trainers(sizes);
         constexpr std::int64_t trainers_usual = 8;
         sizes.usual_micro = after_trainer_ ? trainers_usual : 1;
         sizes.whose_default = after_trainer_ ? "Hugging Face Trainer's" : "DeepSpeed's";
         // What the trainer's arguments said stands where all is "auto".
-        const bool nothing = !sizes.all && !sizes.micro && !sizes.accumulation;
         if (!nothing || training_.global_batch == 0)
             settle_batches(sizes, context_);
+    }
+
+    // Where it states some of the sizes, the trainer's arguments state the others.
+    void take_trainers(BatchSizes& sizes)
+    {
+        if (!after_trainer_ || training_.global_batch == 0 || (sizes.all && sizes.accumulation))
+            return;
+        const std::int64_t pass = training_.micro_batch * context_.replicas();
+        if (!sizes.all && !sizes.accumulation && pass > 0)
+            sizes.accumulation = training_.global_batch / pass;
+        if (!sizes.micro) {
+            sizes.micro = training_.micro_batch;
+            sizes.micro_origin = Origin{0, "the trainer's arguments"};
+        }
     }
 
     void list_unseen()

@@ -38,6 +38,7 @@ public:
         parallel_sizes();
         recompute();
         attention();
+        loss();
         lengths();
         batches();
         optimizer();
@@ -65,24 +66,36 @@ private:
     // By a path or by Hugging Face's name.
     void model()
     {
-        constexpr std::array<std::string_view, 7> names{"--model-name-or-path",
-                                                        "--model-name",
-                                                        "--base-model",
-                                                        "--pretrained-model-name-or-path",
-                                                        "--model-path",
-                                                        "--model-id",
-                                                        "--model"};
+        constexpr std::array<std::string_view, 11> names{"--model-name-or-path",
+                                                         "--model-name",
+                                                         "--base-model",
+                                                         "--base-model-name-or-path",
+                                                         "--pretrained-model-name-or-path",
+                                                         "--model-path",
+                                                         "--model-id",
+                                                         "--model",
+                                                         "--pretrained-model",
+                                                         "--pretrained-model-path",
+                                                         "--hf-model-name"};
+        // What else may lie there counts where it is one that is known.
+        constexpr std::array<std::string_view, 5> places{
+            "--pretrain", "--model-dir", "--init-ckpt", "--checkpoint-dir", "--ckpt-dir"};
         // ms-swift's --model_name is what the trained one shall be called: one that is known goes
         // before one that is not.
         std::string_view chosen;
-        for (const std::string_view name : names) {
+        bool known = false;
+        const auto consider = [&](std::string_view name, bool whichever) {
+            if (known || (!whichever && !arguments_.contains(name)))
+                return;
             const std::string value = values_.text(name);
-            const bool known = !shipped_model_named(value).empty();
-            if (known || (chosen.empty() && !value.empty()))
+            known = !shipped_model_named(value).empty();
+            if (known || (whichever && chosen.empty() && !value.empty()))
                 chosen = name;
-            if (known)
-                break;
-        }
+        };
+        for (const std::string_view name : names)
+            consider(name, true);
+        for (const std::string_view name : places)
+            consider(name, false);
         if (!chosen.empty())
             take_named_model(values_.text(chosen), values_.origin(chosen), context_);
     }
@@ -112,6 +125,8 @@ private:
             take("--fp16", training_.precision, Precision::fp16, "training.precision");
         else if (values_.on("--tf32"))
             take("--tf32", training_.precision, Precision::tf32, "training.precision");
+        else if (loaded_narrow())
+            return;
         else if (draft_.settings_elsewhere) {
             training_.precision = Precision::bf16;
             draft_.assume("bf16: the file that may say is not there");
@@ -121,21 +136,59 @@ private:
         }
     }
 
+    // Weights that are loaded in 16 bit are computed with and kept so.
+    bool loaded_narrow()
+    {
+        for (const std::string_view name : {"--torch-dtype", "--dtype", "--precision"}) {
+            const std::string said = in_lower_case(values_.text(name));
+            const bool brain = said.find("bf16") != std::string::npos ||
+                               said.find("bfloat16") != std::string::npos;
+            const bool mixed = said.find("amp") != std::string::npos ||
+                               said.find("mixed") != std::string::npos;
+            if (!brain && said.find("16") == std::string::npos)
+                continue;
+            take(name, training_.precision, brain ? Precision::bf16 : Precision::fp16,
+                 "training.precision");
+            if (!mixed)
+                draft_.flag(values_.origin(name),
+                            "parameters and states of the optimizer are in 16 bit alone, modelled "
+                            "with copies in fp32: they take less memory");
+            return true;
+        }
+        return false;
+    }
+
+    // "--fsdp full_shard", or a switch alone.
+    std::string_view fsdp_option()
+    {
+        std::string_view option = values_.either("--fsdp", "--fsdp.sharding-strategy");
+        for (const std::string_view name : {"--use-fsdp", "--enable-fsdp"})
+            if (!arguments_.contains(option) && values_.on(name))
+                option = name;
+        return option;
+    }
+
     // --fsdp "full_shard auto_wrap"; OLMo's --fsdp.sharding_strategy=FULL_SHARD
     void sharding()
     {
         std::string& framework = draft_.scenario.software.framework;
         framework = framework_ == TrainerFor::deepspeed ? "deepspeed" : "torch-ddp";
         const bool compiled = values_.on("--torch-compile");
-        const std::string_view option = values_.either("--fsdp", "--fsdp.sharding-strategy");
+        const std::string_view option = fsdp_option();
         const Argument* fsdp = arguments_.find(option);
-        std::string said = fsdp == nullptr ? std::string() : in_lower_case(fsdp->text());
+        std::string said;
+        if (fsdp != nullptr)
+            for (const std::string& value : fsdp->values)
+                said += " " + in_lower_case(value);
         for (const std::string_view strategy : {"--fsdp-sharding-strategy", "--sharding-strategy"})
             if (fsdp != nullptr)
                 said += " " + in_lower_case(values_.text(strategy));
         const auto says = [&](std::string_view word) {
             return said.find(word) != std::string::npos;
         };
+        const bool alone = fsdp != nullptr && (fsdp->values.empty() || says("true"));
+        if (alone || (fsdp != nullptr && option != "--fsdp" && !says("shard")))
+            said += " full_shard"; // a switch
         if (says("full_shard") || says("shard_grad_op") || says("hybrid_shard")) {
             framework = "torch-fsdp";
             take(option, strategy_.zero, 3, "strategy.zero");
@@ -145,12 +198,18 @@ private:
             if (says("shard_grad_op"))
                 take(option, strategy_.reshard_after_forward, false,
                      "strategy.reshard_after_forward");
+            if (says("hybrid_shard_zero2"))
+                strategy_.reshard_after_forward = false;
             if (says("hybrid_shard") && draft_.size.gpus_per_node)
                 take(option, strategy_.shard_group, *draft_.size.gpus_per_node,
                      "strategy.shard_group");
-            const bool apart = values_.on("--fsdp-offload");
+            const bool whole = values_.on("--fsdp-cpu-offload");
+            const bool apart = values_.on("--fsdp-offload") || whole;
             if (says("offload") || apart) {
-                take(apart ? "--fsdp-offload" : option, strategy_.offload.parameters,
+                take(whole   ? "--fsdp-cpu-offload"
+                     : apart ? "--fsdp-offload"
+                             : option,
+                     strategy_.offload.parameters,
                      OffloadTarget::cpu, "strategy.offload.parameters");
                 strategy_.offload.optimizer = OffloadTarget::cpu;
             }
@@ -169,9 +228,11 @@ private:
             for (const std::string_view name : names)
                 values_.take(name, field, place);
         };
-        size({"--tp-size", "--tensor-parallel-size", "--tensor-model-parallel-size", "--tp"},
+        size({"--tp-size", "--tensor-parallel-size", "--tensor-model-parallel-size", "--tp",
+              "--model-parallel-size"},
              strategy_.tp, "strategy.tp");
-        size({"--pp-size", "--pipeline-parallel-size", "--pipeline-model-parallel-size", "--pp"},
+        size({"--pp-size", "--pipeline-parallel-size", "--pipeline-model-parallel-size", "--pp",
+              "--pipe-parallel-size"},
              strategy_.pp, "strategy.pp");
         size({"--ep-size", "--expert-parallel-size", "--expert-model-parallel-size"}, strategy_.ep,
              "strategy.ep");
@@ -186,7 +247,6 @@ private:
                                          : ContextKind::ulysses;
         shards();
         workers();
-        values_.take("--zero-stage", strategy_.zero, "strategy.zero");
     }
 
     // axolotl's copies and shards of FSDP.
@@ -223,9 +283,28 @@ private:
 
     void recompute()
     {
-        if (values_.on("--gradient-checkpointing"))
-            take("--gradient-checkpointing", training_.recompute, Recompute::full,
-                 "training.recompute");
+        for (const std::string_view name :
+             {"--gradient-checkpointing", "--use-gradient-checkpointing",
+              "--enable-gradient-checkpointing", "--gradient-checkpoint", "--grad-checkpoint",
+              "--grad-checkpointing", "--activation-checkpointing",
+              "--use-activation-checkpointing", "--enable-activation-checkpointing"})
+            if (values_.on(name))
+                return take(name, training_.recompute, Recompute::full, "training.recompute");
+    }
+
+    // Kernels that make the logits a part at a time, whose gradients take their place.
+    void loss()
+    {
+        std::optional<LossKernel>& kernel = draft_.scenario.software.loss;
+        for (const std::string_view name :
+             {"--use-liger-kernel", "--enable-liger-kernel", "--use-liger", "--liger-kernel",
+              "--liger-fused-linear-cross-entropy", "--cut-cross-entropy", "--use-cce",
+              "--chunked-cross-entropy"})
+            if (values_.on(name) && !kernel) {
+                take(name, kernel, LossKernel::in_place, "software.loss");
+                draft_.flag(values_.origin(name), "logits are made a part at a time, modelled "
+                                                  "whole: they take less memory");
+            }
     }
 
     // Hugging Face's word for it, LLaMA-Factory's, and switches of scripts and axolotl.
@@ -241,11 +320,11 @@ private:
                 take(name, kernel, AttentionKernel::flash2, place);
                 if (said.find('3') != std::string::npos)
                     draft_.assume(values_.origin(name), "as FlashAttention 2");
-            } else if (said == "flex_attention")
+            } else if (said == "flex_attention" || said == "triton")
                 take(name, kernel, AttentionKernel::triton, place);
             else if (said == "sdpa" || said == "auto")
                 take(name, kernel, AttentionKernel::sdpa, place);
-            else if (said == "eager" || said == "disabled")
+            else if (said == "eager" || said == "disabled" || said == "torch")
                 take(name, kernel, AttentionKernel::unfused, place);
         }
         for (const std::string_view name :
@@ -282,7 +361,8 @@ private:
         for (const std::string_view name :
              {"--max-seq-length", "--max-length", "--block-size", "--model-max-length",
               "--seq-length", "--seq-len", "--cutoff-len", "--sequence-len", "--max-seq-len",
-              "--context-length", "--sequence-length", "--max-source-length"})
+              "--context-length", "--sequence-length", "--max-sequence-length", "--max-len",
+              "--max-source-length"})
             if (const auto length = values_.whole(name)) {
                 const std::int64_t answer =
                     name == "--max-source-length"
@@ -298,6 +378,16 @@ private:
                                   fewer ? ", as many as the model has positions" : ""));
     }
 
+    bool take_micro(std::string_view name, BatchSizes& sizes)
+    {
+        const auto size = sizes.micro ? std::nullopt : values_.whole(name);
+        if (!size)
+            return false;
+        sizes.micro = size;
+        sizes.micro_name = name;
+        return true;
+    }
+
     void batches()
     {
         BatchSizes sizes;
@@ -310,13 +400,17 @@ private:
             sizes.accumulation_name = std::string(values_.either(sizes.accumulation_name, name));
         for (const std::string_view name :
              {"--per-device-train-batch-size", "--train-micro-batch-size-per-gpu",
-              "--micro-batch-size", "--batch-size", "--train-batch-size",
-              "--per-gpu-train-batch-size", "--batch-size-training",
-              "--device-train-microbatch-size"})
-            if (const auto size = values_.whole(name); size && !sizes.micro) {
-                sizes.micro = size;
-                sizes.micro_name = name;
-            }
+              "--micro-train-batch-size", "--micro-batch-size", "--per-gpu-train-batch-size",
+              "--device-train-microbatch-size", "--batch-size-per-gpu"})
+            take_micro(name, sizes);
+        // Beside one of a pass it is that of a step.
+        for (const std::string_view name :
+             {"--batch-size", "--train-batch-size", "--batch-size-training"})
+            if (sizes.micro && !arguments_.contains(sizes.all_name) && arguments_.contains(name) &&
+                sizes.micro_name.find("micro") != std::string::npos)
+                sizes.all_name = name;
+            else if (!sizes.micro && take_micro(name, sizes))
+                draft_.assume(values_.origin(name), "of each GPU");
         sizes.all = values_.whole(sizes.all_name);
         constexpr std::int64_t usual = 8;
         sizes.usual_micro = usual;

@@ -16,8 +16,41 @@ constexpr std::string_view stored = "of checkpoints and logs, which are not part
 constexpr std::string_view wrapped = "each layer is sharded by itself, as modelled";
 constexpr std::string_view loaded = "of the weights as they are loaded";
 
+constexpr std::string_view of_the_data = "of the data, not of the time of a step";
+
 // By the beginning of the name.
 constexpr std::array trainer_asides{
+    Aside{"--lr", learnt},
+    Aside{"--learning-rate", learnt},
+    Aside{"--min-lr", learnt},
+    Aside{"--max-lr", learnt},
+    Aside{"--weight-decay", learnt},
+    Aside{"--warmup-", learnt},
+    Aside{"--adam-beta", learnt},
+    Aside{"--adam-eps", learnt},
+    Aside{"--seed", learnt},
+    Aside{"--num-train-epochs", learnt},
+    Aside{"--num-epochs", learnt},
+    Aside{"--epochs", learnt},
+    Aside{"--max-steps", learnt},
+    Aside{"--gradient-clipping", learnt},
+    Aside{"--max-norm", learnt},
+    Aside{"--data-path", of_the_data},
+    Aside{"--dataset", of_the_data},
+    Aside{"--dataloader-", of_the_data},
+    Aside{"--train-file", of_the_data},
+    Aside{"--validation-", of_the_data},
+    Aside{"--preprocessing-", of_the_data},
+    Aside{"--tokenizer", of_the_data},
+    Aside{"--num-workers", of_the_data},
+    Aside{"--output-dir", stored},
+    Aside{"--overwrite-output-dir", stored},
+    Aside{"--logging-", stored},
+    Aside{"--log-", stored},
+    Aside{"--report-to", stored},
+    Aside{"--wandb", stored},
+    Aside{"--run-name", stored},
+    Aside{"--low-cpu-mem-usage", loaded},
     Aside{"--lora-alpha", learnt},
     Aside{"--lora-dropout", learnt},
     Aside{"--lora-bias", learnt},
