@@ -11,6 +11,7 @@
 #include "sim/study/jobs/structured_text.h"
 #include "sim/study/jobs/torch/torchtitan.h"
 #include "sim/study/jobs/torch/trainer_arguments.h"
+#include "sim/study/jobs/training_purpose.h"
 #include "sim/study/problems.h"
 
 #include <algorithm>
@@ -51,6 +52,11 @@ void read_titan_launch(const std::string& path, const Origin& origin, Arguments&
         append(context.draft.problems, json.error());
         return;
     }
+    if (!text && json->members().empty() && !context.draft.model &&
+        !context.draft.scenario.model.given() && !arguments.contains("--model.flavor"))
+        return context.draft.refuse(origin, "holds the job, and is not there",
+                                    "import it by itself; or --model FILE: all else is then as "
+                                    "the arguments say, or torchtitan's defaults");
     context.draft.understand(origin, "the configuration of torchtitan");
     if (!text)
         context.draft.flag(fmt::format("the settings of {} are not read: its model is as its name "
@@ -92,10 +98,19 @@ void read_deepspeed_launch(const Argument& config, Arguments& arguments, JobCont
 }
 
 // DeepSpeed-Chat, OpenRLHF and others make the configuration of their arguments.
-void read_zero_arguments(Arguments& arguments, JobContext& context)
+void read_zero_arguments(std::string_view stage_name, Arguments& arguments, JobContext& context)
 {
     ArgumentValues values(arguments, context.draft);
-    const auto stage = values.whole("--zero-stage");
+    const auto stage = values.whole(stage_name);
+    if (!stage)
+        values.refuse_unknown(stage_name);
+    constexpr std::array<std::string_view, 5> formats{"--bf16", "--fp16", "--dtype", "--precision",
+                                                      "--mixed-precision"};
+    if (std::ranges::none_of(formats,
+                             [&](std::string_view one) { return arguments.contains(one); })) {
+        arguments.add({"--fp16", {}, 0});
+        context.draft.assume("fp16, as DeepSpeed-Chat's programs have it where no argument says");
+    }
     Json config = Json::object();
     config["zero_optimization"]["stage"] = stage.value_or(0);
     for (const std::string_view name :
@@ -105,7 +120,7 @@ void read_zero_arguments(Arguments& arguments, JobContext& context)
             config["zero_optimization"]["offload_optimizer"]["device"] = "cpu";
         }
     config["bf16"]["enabled"] = "auto"; // the other arguments say
-    context.draft.understand(values.origin("--zero-stage"), "the configuration of DeepSpeed");
+    context.draft.understand(values.origin(stage_name), "the configuration of DeepSpeed");
     read_trainer_arguments(arguments, context, TrainerFor::deepspeed);
     SettingTree settings(std::move(config));
     read_deepspeed(settings, context);
@@ -309,6 +324,7 @@ void read_program(const Launch& launch, JobContext& context)
     }
     if (has_launcher_settings(launch))
         read_launcher_settings(launch, arguments, context);
+    flag_purpose_of(launch.program, context.draft);
     read_trainer_program(arguments, context);
     const std::vector<std::string> found = arguments.sought().found;
     const bool model_alone = std::ranges::all_of(found, [](const std::string& name) {
@@ -330,15 +346,17 @@ void read_trainer_program(Arguments& arguments, JobContext& context)
 {
     read_fsdp_config(arguments, context);
     for (const std::string_view name :
-         {"--deepspeed-config", "--deepspeed-config-file", "--deepspeed"})
+         {"--deepspeed-config", "--deepspeed-config-file", "--deepspeed", "--ds-config",
+          "--ds-config-path", "--ds-config-file", "--ds-file"})
         if (const Argument* config = arguments.contains(name) ? arguments.find(name) : nullptr;
             config != nullptr && !config->values.empty())
         {
             read_deepspeed_launch(Argument(*config), arguments, context);
             return;
         }
-    if (arguments.contains("--zero-stage"))
-        return read_zero_arguments(arguments, context);
+    for (const std::string_view name : {"--zero-stage", "--ds-stage"})
+        if (arguments.contains(name))
+            return read_zero_arguments(name, arguments, context);
     read_trainer_arguments(arguments, context, TrainerFor::torch);
 }
 

@@ -225,8 +225,7 @@ void read_launcher_settings(const Launch& launch, Arguments& arguments, JobConte
     const std::string& path = launch.config.text;
     const int line = launch.config.line();
     const std::string name = path.substr(path.rfind('/') + 1);
-    const std::optional<std::string> text =
-        path.empty() ? std::nullopt : context.beside(path);
+    const std::optional<std::string> text = path.empty() ? std::nullopt : context.beside(path);
     const Checked<Json> json = text ? parse_yaml(*text, path) : Checked<Json>(Json::object());
     if (!json) {
         append(draft.problems, json.error());

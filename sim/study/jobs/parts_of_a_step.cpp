@@ -9,14 +9,14 @@ namespace {
 // As names of settings have them, at the begin or the end of a word: "--checkpointed-activations",
 // "--deepnorm".
 constexpr std::array<std::string_view, 52> parts_of_a_step{
-    "attention", "attn",    "activation", "checkpoint", "recompute", "parallel", "vocab",
-    "glu",       "norm",    "tie",        "expert",     "moe",       "head",     "layer",
-    "batch",     "seq",     "pipe",       "stage",      "mamba",     "deltanet", "linear",
-    "hidden",    "ffn",     "mlp",        "mtp",        "window",    "offload",  "shard",
-    "zero",      "fsdp",    "overlap",    "precision",  "fp8",       "fp16",     "fp32",
-    "bf16",      "dtype",   "dropout",    "position",   "latent",    "lora",     "memory",
-    "freeze",    "quantiz", "cpu",        "l2l",        "delay",     "partition",
-    "vision",    "image",   "audio",      "video"};
+    "attention", "attn",    "activation", "checkpoint", "recompute", "parallel",  "vocab",
+    "glu",       "norm",    "tie",        "expert",     "moe",       "head",      "layer",
+    "batch",     "seq",     "pipe",       "stage",      "mamba",     "deltanet",  "linear",
+    "hidden",    "ffn",     "mlp",        "mtp",        "window",    "offload",   "shard",
+    "zero",      "fsdp",    "overlap",    "precision",  "fp8",       "fp16",      "fp32",
+    "bf16",      "dtype",   "dropout",    "position",   "latent",    "lora",      "memory",
+    "freeze",    "quantiz", "cpu",        "l2l",        "delay",     "partition", "vision",
+    "image",     "audio",   "video"};
 
 // "--checkpoint-dir", "--image-folder", "--checkpoint-interval": where something lies, how often it
 // is done.

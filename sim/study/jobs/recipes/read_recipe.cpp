@@ -187,9 +187,8 @@ void read_environment(const Json& root, JobDraft& draft)
 // The part of the tree that has the job's settings.
 const Json& job_part(const Json& root)
 {
-    for (const std::string_view name :
-         {"MODEL_ARGS", "modules.pre_trainer", "modules.post_trainer",
-          "parameters"}) // of a run of MosaicML's platform
+    for (const std::string_view name : {"MODEL_ARGS", "modules.pre_trainer", "modules.post_trainer",
+                                        "parameters"}) // of a run of MosaicML's platform
         if (const Json* const part = setting_at(root, name); part != nullptr && part->is_object())
             return *part;
     return root;

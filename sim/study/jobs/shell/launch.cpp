@@ -153,8 +153,8 @@ void take_visible_devices(Launch& launch)
                      std::find(launchers_on_all_devices.begin(), launchers_on_all_devices.end(),
                                launch.launcher) != launchers_on_all_devices.end();
     if (!all || launch.gpus_per_node || launch.gpus || launch.ranks ||
-        (launch.nodes && launch.launcher == "deepspeed") ||
-        found == launch.environment.end() || found->second.text.empty() ||
+        (launch.nodes && launch.launcher == "deepspeed") || found == launch.environment.end() ||
+        found->second.text.empty() ||
         found->second.text.find_first_not_of("0123456789,") != std::string::npos)
         return;
     const auto commas = std::count(found->second.text.begin(), found->second.text.end(), ',');

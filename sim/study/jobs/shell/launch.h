@@ -33,7 +33,7 @@ struct Launch {
     TracedText config;                // of the launcher itself: accelerate's --config-file
     std::vector<TracedText> settings; // options of accelerate that its configuration has too
     TracedText hosts;                 // the file that lists them: deepspeed's --hostfile
-    bool cut = false;  // a comment among its continued lines ends it before its last arguments
+    bool cut = false; // a comment among its continued lines ends it before its last arguments
     std::map<std::string, std::string> files; // that a script inside the script writes
     std::vector<int> others;                  // lines of the script's other launches
 };

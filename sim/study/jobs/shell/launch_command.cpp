@@ -211,8 +211,7 @@ private:
                 const std::string module = words_[at_].text;
                 const bool accelerate = module == "accelerate.commands.launch";
                 if (accelerate || module == "torch.distributed.run" ||
-                    module == "torch.distributed.launch")
-                {
+                    module == "torch.distributed.launch") {
                     start(accelerate ? "accelerate" : "torchrun");
                     ++at_;
                     read_options(*launcher_options("torchrun"));

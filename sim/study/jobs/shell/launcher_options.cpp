@@ -131,10 +131,9 @@ std::optional<LauncherOptions> launcher_options(std::string_view launcher)
 
 LauncherMeaning meaning_of(LauncherOptions options, std::string_view name)
 {
-    const auto found =
-        std::find_if(options.begin(), options.end(), [&](const Option& option) {
-            return option.name == name || (option.name.ends_with('-') && name.starts_with(option.name));
-        });
+    const auto found = std::find_if(options.begin(), options.end(), [&](const Option& option) {
+        return option.name == name || (option.name.ends_with('-') && name.starts_with(option.name));
+    });
     return found == options.end() ? none : found->meaning;
 }
 

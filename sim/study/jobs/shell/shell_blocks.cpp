@@ -76,8 +76,7 @@ bool ShellInterpreter::keyword(const std::string& word)
     else if (is_one_of(word, {"while", "until", "select"})) {
         const bool once = takes("a loop is run once");
         push(Frame::Kind::loop, once, once ? "" : "a loop was not run");
-    }
-    else if (word == "case")
+    } else if (word == "case")
         open_case();
     else if (word == "{")
         open_function();

@@ -76,7 +76,7 @@ private:
     // Blocks (shell_blocks.cpp).
     void push(Frame::Kind kind, bool frame_runs, std::string why);
     void pop(int last_line);
-    bool takes(std::string_view what); // what is not known to run; told where it does
+    bool takes(std::string_view what);     // what is not known to run; told where it does
     bool keyword(const std::string& word); // opens or closes a part; true when the word does
     bool closing(const std::string& word);
     void branch(const std::string& word);

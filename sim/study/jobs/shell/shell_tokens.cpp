@@ -144,13 +144,16 @@ private:
         at_ = end;
     }
 
-    // Length of a template's "<output_dir>"; 0 where none begins. A shell would read a file there.
+    // Length of a template's "<output_dir>", "<path/to/model>"; 0 where none begins. A shell would
+    // read a file there.
     std::size_t placeholder() const
     {
         if (peek() != '<')
             return 0;
         std::size_t length = 1;
-        while (is_name_character(peek(length)) || peek(length) == '-')
+        while (is_name_character(peek(length)) ||
+               (peek(length) != '\0' &&
+                std::string_view("-./").find(peek(length)) != std::string_view::npos))
             ++length;
         return length > 1 && peek(length) == '>' ? length + 1 : 0;
     }
@@ -203,8 +206,8 @@ private:
             token.pieces = std::exchange(pieces_, {});
             return token;
         }
-        while (!at_end() && (placeholder() > 0 || std::string_view(" \t\r\n;&|<>()").find(peek()) ==
-                                                      std::string::npos))
+        while (!at_end() && (placeholder() > 0 ||
+                             std::string_view(" \t\r\n;&|<>()").find(peek()) == std::string::npos))
             if (const std::size_t length = placeholder(); length > 0)
                 for (std::size_t i = 0; i < length; ++i)
                     take();

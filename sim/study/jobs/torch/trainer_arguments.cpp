@@ -77,25 +77,26 @@ private:
                                                          "--pretrained-model",
                                                          "--pretrained-model-path",
                                                          "--hf-model-name"};
-        // What else may lie there counts where it is one that is known.
-        constexpr std::array<std::string_view, 5> places{
-            "--pretrain", "--model-dir", "--init-ckpt", "--checkpoint-dir", "--ckpt-dir"};
+        // Where it may lie else.
+        constexpr std::array<std::string_view, 5> places{"--pretrain", "--model-dir", "--init-ckpt",
+                                                         "--checkpoint-dir", "--ckpt-dir"};
         // ms-swift's --model_name is what the trained one shall be called: one that is known goes
         // before one that is not.
         std::string_view chosen;
         bool known = false;
-        const auto consider = [&](std::string_view name, bool whichever) {
-            if (known || (!whichever && !arguments_.contains(name)))
+        const auto consider = [&](std::string_view name) {
+            if (known)
                 return;
             const std::string value = values_.text(name);
             known = !shipped_model_named(value).empty();
-            if (known || (whichever && chosen.empty() && !value.empty()))
+            if (known || (chosen.empty() && !value.empty()))
                 chosen = name;
         };
         for (const std::string_view name : names)
-            consider(name, true);
+            consider(name);
         for (const std::string_view name : places)
-            consider(name, false);
+            if (arguments_.contains(name))
+                consider(name);
         if (!chosen.empty())
             take_named_model(values_.text(chosen), values_.origin(chosen), context_);
     }
@@ -143,8 +144,8 @@ private:
             const std::string said = in_lower_case(values_.text(name));
             const bool brain = said.find("bf16") != std::string::npos ||
                                said.find("bfloat16") != std::string::npos;
-            const bool mixed = said.find("amp") != std::string::npos ||
-                               said.find("mixed") != std::string::npos;
+            const bool mixed =
+                said.find("amp") != std::string::npos || said.find("mixed") != std::string::npos;
             if (!brain && said.find("16") == std::string::npos)
                 continue;
             take(name, training_.precision, brain ? Precision::bf16 : Precision::fp16,
@@ -209,8 +210,8 @@ private:
                 take(whole   ? "--fsdp-cpu-offload"
                      : apart ? "--fsdp-offload"
                              : option,
-                     strategy_.offload.parameters,
-                     OffloadTarget::cpu, "strategy.offload.parameters");
+                     strategy_.offload.parameters, OffloadTarget::cpu,
+                     "strategy.offload.parameters");
                 strategy_.offload.optimizer = OffloadTarget::cpu;
             }
         } else if (framework_ == TrainerFor::torch)
@@ -315,6 +316,9 @@ private:
         for (const std::string_view name :
              {"--attn-implementation", "--attn-impl", "--attention-implementation", "--flash-attn"})
         {
+            const Argument* const there = arguments_.last(name);
+            if (there == nullptr || there->values.empty())
+                continue; // a switch
             const std::string said = values_.text(name);
             if (said.find("flash") != std::string::npos || said.starts_with("fa")) {
                 take(name, kernel, AttentionKernel::flash2, place);
@@ -404,10 +408,12 @@ private:
               "--device-train-microbatch-size", "--batch-size-per-gpu"})
             take_micro(name, sizes);
         // Beside one of a pass it is that of a step.
+        const bool beside_micro = sizes.micro_name.find("micro") != std::string::npos;
         for (const std::string_view name :
              {"--batch-size", "--train-batch-size", "--batch-size-training"})
             if (sizes.micro && !arguments_.contains(sizes.all_name) && arguments_.contains(name) &&
-                sizes.micro_name.find("micro") != std::string::npos)
+                (beside_micro ||
+                 (name == "--train-batch-size" && !arguments_.contains(sizes.accumulation_name))))
                 sizes.all_name = name;
             else if (!sizes.micro && take_micro(name, sizes))
                 draft_.assume(values_.origin(name), "of each GPU");
