@@ -171,13 +171,13 @@ void flag_frozen(Arguments& arguments, ArgumentValues& values, JobDraft& draft)
 {
     for (const std::string_view name :
          {"--use-4bit-quantization", "--use-8bit-quantization", "--load-in-4bit", "--load-in-8bit",
-          "--q-lora", "--quantization-bit", "--quant-bits", "--bits"})
+          "--q-lora", "--quantization-bit", "--quantization", "--quant-bits", "--bits"})
     {
         const Argument* const argument = arguments.find(name);
         if (argument == nullptr)
             continue;
         const std::string value = argument->values.empty() ? "true" : argument->values.front();
-        if (value == "true" || value == "True" || value == "4" || value == "8")
+        if (value == "true" || value == "True" || value.starts_with('4') || value.starts_with('8'))
             draft.flag(fmt::format("{}: frozen weights in fewer bits are not modelled, taken in "
                                    "the format of training",
                                    argument->text()));

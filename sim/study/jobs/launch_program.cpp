@@ -313,17 +313,20 @@ void read_program(const Launch& launch, JobContext& context)
                               {config.line, config.text()}, arguments, context);
             return;
         }
-    const RecipeDialect* const own = dialect_of_program(launch.program);
+    const RecipeDialect* own = dialect_of_program(launch.program);
+    if (own == nullptr)
+        own = dialect_of_arguments(arguments);
     if (megatron_names(arguments) >= 2 || (own != nullptr && own->words == RecipeWords::megatron))
         return read_megatron_program(launch, arguments, context);
     if (read_named_recipe(launch, context) || read_configured(launch, arguments, context))
         return;
+    if (has_launcher_settings(launch))
+        read_launcher_settings(launch, arguments, context);
+    read_fsdp_config(arguments, context);
     if (own != nullptr) {
         add_unsaid(*own, {}, arguments);
         tell_unsaid(*own, arguments, context.draft);
     }
-    if (has_launcher_settings(launch))
-        read_launcher_settings(launch, arguments, context);
     flag_purpose_of(launch.program, context.draft);
     read_trainer_program(arguments, context);
     const std::vector<std::string> found = arguments.sought().found;
@@ -344,7 +347,6 @@ void read_program(const Launch& launch, JobContext& context)
 
 void read_trainer_program(Arguments& arguments, JobContext& context)
 {
-    read_fsdp_config(arguments, context);
     for (const std::string_view name :
          {"--deepspeed-config", "--deepspeed-config-file", "--deepspeed", "--ds-config",
           "--ds-config-path", "--ds-config-file", "--ds-file"})

@@ -121,6 +121,8 @@ public:
                 add("--fsdp-offload", "", offload);
         if (on("--fsdp-activation-checkpointing"))
             add("--gradient-checkpointing", "", "--fsdp-activation-checkpointing");
+        if (on("--fsdp-pure-bf16"))
+            add("--pure-bf16", "", "--fsdp-pure-bf16");
         for (const std::string_view prefetch :
              {"--fsdp-backward-prefetch", "--fsdp-backward-prefetch-policy"})
             if (const std::string policy = in_lower_case(text(prefetch));
@@ -267,26 +269,37 @@ void read_launcher_settings(const Launch& launch, Arguments& arguments, JobConte
 void read_fsdp_config(Arguments& arguments, JobContext& context)
 {
     constexpr std::string_view option = "--fsdp-config";
-    const Argument* const config = arguments.contains("--fsdp") && arguments.contains(option)
-                                       ? arguments.find(option)
-                                       : nullptr;
-    if (config == nullptr || config->values.empty())
-        return;
-    const std::string given = config->values.front();
-    const int line = config->line;
-    const bool inside = given.starts_with('{');
-    const std::optional<std::string> text = inside ? given : context.beside(given);
-    const Checked<Json> json =
-        text ? parse_yaml(*text, given) : Checked<Json>(Json::object()); // YAML has JSON in it
-    if (!json) {
-        append(context.draft.problems, json.error());
-        return;
-    }
+    const bool sharded = arguments.contains("--fsdp");
+    if (!sharded && !arguments.contains("--enable-fsdp"))
+        return; // they are of no effect
     Arguments settings;
-    if (json->is_object())
-        add_told_settings(*json, "fsdp-", line, settings);
+    const std::vector<Argument> all = arguments.all();
+    for (const Argument& one : all)
+        if (one.name.starts_with("--fsdp-config.") && arguments.has(one.name)) {
+            std::string name = one.name.substr(option.size() + 1);
+            name = fmt::format("--{}{}", name.starts_with("fsdp-") ? "" : "fsdp-", name);
+            settings.add({std::move(name), one.values, one.line, one.text()});
+        }
+    const Argument* const config =
+        sharded && arguments.contains(option) ? arguments.find(option) : nullptr;
+    if (config != nullptr && !config->values.empty()) {
+        const std::string given = config->values.front();
+        const std::optional<std::string> text =
+            given.starts_with('{') ? given : context.beside(given);
+        const Checked<Json> json =
+            text ? parse_yaml(*text, given) : Checked<Json>(Json::object()); // YAML has JSON in it
+        if (!json) {
+            append(context.draft.problems, json.error());
+            return;
+        }
+        if (json->is_object())
+            add_told_settings(*json, "fsdp-", config->line, settings);
+    }
+    if (settings.empty())
+        return;
     LauncherSettingsReader told(std::move(settings), arguments, context);
-    told.fsdp(option);
+    told.fsdp(sharded ? option : "--enable-fsdp");
+    arguments.find("--enable-fsdp"); // which --fsdp says now
     told.list_unseen();
 }
 

@@ -15,7 +15,8 @@ bool has_launcher_settings(const Launch& launch);
 // those that are there; and its ranks. Where the configuration is not there, what its name tells.
 void read_launcher_settings(const Launch& launch, Arguments& arguments, JobContext& context);
 
-// Trainer's --fsdp-config: the same settings in a file, without "fsdp_" before their names.
+// Trainer's --fsdp-config: the same settings in a file, without "fsdp_" before their names. Llama
+// Cookbook's stand on the command line: "--fsdp_config.pure_bf16".
 void read_fsdp_config(Arguments& arguments, JobContext& context);
 
 } // namespace trainyard

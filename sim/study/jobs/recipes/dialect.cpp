@@ -304,6 +304,15 @@ constexpr std::array slime_unsaid{
     UnsaidArgument{"--use-distributed-optimizer"},
     UnsaidArgument{"--seq-length", "4096"},
 };
+// Llama Cookbook's training and FSDP configurations.
+constexpr std::array cookbook_unsaid{
+    UnsaidArgument{"--bf16", "", "--pure-bf16"},
+    UnsaidArgument{"--gradient-checkpointing"},
+    UnsaidArgument{"--context-length", "4096"},
+    UnsaidArgument{"--batch-size-training", "4"},
+};
+constexpr RecipeDialect cookbook{"Llama Cookbook",     "", "",
+                                 RecipeWords::trainer, {}, cookbook_unsaid};
 constexpr RecipeDialect swift_on_core{"ms-swift on Megatron-Core", "", "",
                                       RecipeWords::megatron,       {}, swift_core_unsaid};
 constexpr RecipeDialect slime{"slime", "", "", RecipeWords::megatron, {}, slime_unsaid};
@@ -436,7 +445,9 @@ const RecipeDialect* dialect_of_program(std::string_view program)
 
 const RecipeDialect* dialect_of_arguments(const Arguments& arguments)
 {
-    return arguments.contains("--actor-num-gpus-per-node") ? &slime : nullptr;
+    return arguments.contains("--actor-num-gpus-per-node") ? &slime
+           : arguments.contains("--enable-fsdp")           ? &cookbook
+                                                           : nullptr;
 }
 
 const RecipeKey* key_of(const RecipeDialect& dialect, std::string_view name, std::string_view value)

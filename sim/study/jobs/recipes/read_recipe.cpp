@@ -1,6 +1,7 @@
 #include "sim/study/jobs/recipes/read_recipe.h"
 
 #include "sim/study/jobs/job_readers.h"
+#include "sim/study/jobs/launcher_settings.h"
 #include "sim/study/jobs/manifest.h"
 #include "sim/study/jobs/megatron/megatron.h"
 #include "sim/study/jobs/named_model.h"
@@ -269,6 +270,7 @@ void read_tree(const Json& root, JobContext& context, const RecipeCompletion& co
         complete(*dialect, arguments);
     tell_unsaid(*dialect, arguments, draft);
     if (trainer) {
+        read_fsdp_config(arguments, context);
         read_trainer_program(arguments, context);
         return;
     }

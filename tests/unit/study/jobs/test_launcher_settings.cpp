@@ -246,3 +246,29 @@ TEST_CASE("weights loaded in 16 bit compute in it, and a tower of images is flag
     CHECK(!says(job.notes.flagged, "--checkpoint-dir"));
     CHECK(job.warnings.empty());
 }
+
+TEST_CASE("Llama Cookbook's settings of FSDP stand on the command line, and it has its defaults")
+{
+    const std::string line = "torchrun --nproc_per_node 4 finetuning.py --enable_fsdp --model_name "
+                             "meta-llama/Llama-2-7b-hf --use_peft --peft_method lora";
+    const ImportedJob job = started_by(line + " --quantization 4bit\n");
+    CHECK(job.job.strategy.zero == 3);
+    CHECK(job.job.training.precision == Precision::bf16);
+    CHECK(job.job.training.recompute == Recompute::full);
+    CHECK(job.job.training.sequence_length == 4096);
+    CHECK(job.job.training.global_batch == 16); // 4 x 4
+    CHECK(says(job.notes.flagged, "--quantization 4bit"));
+    const ImportedJob pure = started_by(
+        line + " --context_length 512 --fsdp_config.pure_bf16 --fsdp_config.fsdp_cpu_offload\n");
+    CHECK(pure.job.training.sequence_length == 512);
+    CHECK(pure.job.strategy.offload.parameters == OffloadTarget::cpu);
+    CHECK(says(pure.notes.flagged, "--fsdp-config.pure-bf16: parameters and states"));
+}
+
+TEST_CASE("a configuration that holds the job and is not there is named")
+{
+    const std::string text =
+        "torchrun --nproc_per_node 8 -m torchtitan.train --job.config_file mine.toml\n";
+    CHECK(refusal_of(JobKind::torchrun, text, on_h100(1)).message ==
+          "--job.config-file mine.toml: holds the job, and is not there");
+}
