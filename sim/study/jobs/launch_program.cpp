@@ -356,8 +356,9 @@ void read_trainer_program(Arguments& arguments, JobContext& context)
             read_deepspeed_launch(Argument(*config), arguments, context);
             return;
         }
+    const bool colossal = arguments.contains("--plugin"); // ColossalAI shards by itself
     for (const std::string_view name : {"--zero-stage", "--ds-stage"})
-        if (arguments.contains(name))
+        if (arguments.contains(name) && !colossal)
             return read_zero_arguments(name, arguments, context);
     read_trainer_arguments(arguments, context, TrainerFor::torch);
 }

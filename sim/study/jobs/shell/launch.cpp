@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 
 namespace trainyard {
 namespace {
@@ -48,8 +49,12 @@ ShellScript unwrapped(const ShellCommand& command, const ShellScript& script)
     return {};
 }
 
+constexpr int most_of_a_node = 1024; // tasks, or GPUs of one
+
 void take_slurm_directives(Launch& launch, const ShellScript& script)
 {
+    int tasks = 1; // of a node
+    std::optional<LaunchSize> of_a_task;
     for (const TracedText& directive : script.directives) {
         std::vector<TracedText> words;
         for (const ShellToken& token : shell_tokens(directive).tokens) {
@@ -65,6 +70,11 @@ void take_slurm_directives(Launch& launch, const ShellScript& script)
                 words[i].part(equals == std::string::npos ? words[i].text.size() : equals + 1);
             if (equals == std::string::npos && i + 1 < words.size())
                 value = words[i + 1];
+            const int number = std::atoi(value.text.substr(value.text.rfind(':') + 1).c_str());
+            if (name == "--ntasks-per-node" && number > 0 && number <= most_of_a_node)
+                tasks = number;
+            if (name == "--gpus-per-task" && number > 0 && number <= most_of_a_node)
+                of_a_task = LaunchSize{number, value.line()};
             const bool taken = (meaning == nodes && launch.nodes) ||
                                (meaning == gpus_per_node && launch.gpus_per_node) ||
                                (meaning == gpus && launch.gpus) || meaning == ranks;
@@ -72,6 +82,8 @@ void take_slurm_directives(Launch& launch, const ShellScript& script)
                 put_size(launch, meaning, name, value);
         }
     }
+    if (of_a_task && !launch.gpus_per_node && !launch.gpus)
+        launch.gpus_per_node = LaunchSize{of_a_task->value * tasks, of_a_task->line};
 }
 
 // From so many on, the words of a command are a job's.

@@ -186,6 +186,8 @@ private:
                                          : ContextKind::ulysses;
         shards();
         workers();
+        if (framework_ == TrainerFor::torch)
+            values_.take("--zero-stage", strategy_.zero, "strategy.zero");
     }
 
     // axolotl's copies and shards of FSDP.

@@ -120,6 +120,10 @@ TEST_CASE("ranks of all nodes are GPUs, tasks that start launchers are none")
           16);
     CHECK(started_by("#SBATCH -N 2\n#SBATCH --gpus=8\nsrun python" + tuning_program).job.world() ==
           8);
+    CHECK(started_by("#SBATCH -N 2\n#SBATCH --ntasks-per-node=4\n#SBATCH --gpus-per-task=1\n"
+                     "srun python" +
+                     tuning_program)
+              .job.world() == 8);
     CHECK(started_by("#SBATCH --gres=gpu:a100:4\ntorchrun --nproc_per_node $SLURM_GPUS_ON_NODE" +
                      tuning_program)
               .job.world() == 4);
@@ -178,6 +182,17 @@ TEST_CASE("a stage of ZeRO among the arguments makes the configuration of DeepSp
                              "--per_device_train_batch_size 1 --zero_stage $STAGE\n";
     JobImportOptions options = on_h100(1);
     CHECK(refusal_about("--zero-stage", JobKind::torchrun, open, options).line == 1);
+}
+
+TEST_CASE("ColossalAI's stage of ZeRO is its own")
+{
+    const ImportedJob job =
+        started_by("colossalai run --nproc_per_node 8 train.py --plugin hybrid --zero_stage 1 "
+                   "--pp_size 2 --mixed_precision bf16 --model_name Qwen/Qwen2.5-7B "
+                   "--batch_size 2\n");
+    CHECK(job.job.strategy.zero == 1);
+    CHECK(job.job.strategy.pp == 2);
+    CHECK(job.scenario.scenario.software.framework == "torch-ddp");
 }
 
 TEST_CASE("a script that has a value for an argument which is not given takes it")
