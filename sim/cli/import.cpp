@@ -234,7 +234,8 @@ int run_import(const ImportOptions& options)
                 "wanted: nccl-tests, nvbandwidth, p2pBandwidthLatencyTest, nvidia-smi "
                 "topo -m or NCCL topology XML; or a job of Megatron-LM, DeepSpeed, "
                 "torchtitan or torchrun, or a recipe of NeMo, Megatron-Bridge, Primus, nanotron, "
-                "GPT-NeoX, LLaMA-Factory, axolotl, Oumi, torchtune or Hugging Face's Trainer");
+                "GPT-NeoX, LLaMA-Factory, axolotl, Oumi, torchtune, LLM Foundry or Hugging Face's "
+                "Trainer");
         kind = others.front();
         others.erase(others.begin());
     }

@@ -60,17 +60,20 @@ std::vector<AdapterTarget> targets_named(std::string_view word)
     return {};
 }
 
-// "q_proj,v_proj" is two of them.
+// "q_proj,v_proj" is two of them, "[q_proj, 'v_proj']" too.
 std::vector<std::string> words_of(const Argument& modules)
 {
+    std::string all = fmt::format("{}", fmt::join(modules.values, ","));
+    if (all.starts_with('[') && all.ends_with(']'))
+        all = all.substr(1, all.size() - 2);
+    std::erase_if(all, [](char c) { return c == '"' || c == '\'' || c == ' '; });
     std::vector<std::string> out;
-    for (const std::string& value : modules.values)
-        for (std::size_t from = 0; from <= value.size();) {
-            const std::size_t end = std::min(value.find(',', from), value.size());
-            if (end > from)
-                out.push_back(value.substr(from, end - from));
-            from = end + 1;
-        }
+    for (std::size_t from = 0; from <= all.size();) {
+        const std::size_t end = std::min(all.find(',', from), all.size());
+        if (end > from)
+            out.push_back(all.substr(from, end - from));
+        from = end + 1;
+    }
     return out;
 }
 
@@ -168,13 +171,13 @@ void flag_frozen(Arguments& arguments, ArgumentValues& values, JobDraft& draft)
 {
     for (const std::string_view name :
          {"--use-4bit-quantization", "--use-8bit-quantization", "--load-in-4bit", "--load-in-8bit",
-          "--q-lora", "--quantization-bit", "--quant-bits", "--bits"})
+          "--q-lora", "--quantization-bit", "--quantization", "--quant-bits", "--bits"})
     {
         const Argument* const argument = arguments.find(name);
         if (argument == nullptr)
             continue;
         const std::string value = argument->values.empty() ? "true" : argument->values.front();
-        if (value == "true" || value == "True" || value == "4" || value == "8")
+        if (value == "true" || value == "True" || value.starts_with('4') || value.starts_with('8'))
             draft.flag(fmt::format("{}: frozen weights in fewer bits are not modelled, taken in "
                                    "the format of training",
                                    argument->text()));

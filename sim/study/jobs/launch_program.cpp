@@ -1,6 +1,7 @@
 #include "sim/study/jobs/launch_program.h"
 
 #include "sim/base/spelling.h"
+#include "sim/study/jobs/launcher_settings.h"
 #include "sim/study/jobs/megatron/megatron.h"
 #include "sim/study/jobs/megatron/megatron_words.h"
 #include "sim/study/jobs/named_model.h"
@@ -10,11 +11,11 @@
 #include "sim/study/jobs/structured_text.h"
 #include "sim/study/jobs/torch/torchtitan.h"
 #include "sim/study/jobs/torch/trainer_arguments.h"
+#include "sim/study/jobs/training_purpose.h"
 #include "sim/study/problems.h"
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 
 namespace trainyard {
 namespace {
@@ -51,6 +52,11 @@ void read_titan_launch(const std::string& path, const Origin& origin, Arguments&
         append(context.draft.problems, json.error());
         return;
     }
+    if (!text && json->members().empty() && !context.draft.model &&
+        !context.draft.scenario.model.given() && !arguments.contains("--model.flavor"))
+        return context.draft.refuse(origin, "holds the job, and is not there",
+                                    "import it by itself; or --model FILE: all else is then as "
+                                    "the arguments say, or torchtitan's defaults");
     context.draft.understand(origin, "the configuration of torchtitan");
     if (!text)
         context.draft.flag(fmt::format("the settings of {} are not read: its model is as its name "
@@ -74,16 +80,6 @@ void read_titan_launch(const std::string& path, const Origin& origin, Arguments&
     read_torchtitan(settings, context);
 }
 
-// The stage that the name of a configuration which cannot be read tells: "ds_config_zero2.json".
-std::optional<int> stage_in(std::string_view path)
-{
-    for (const std::string_view word : {"zero", "stage", "z", "zero_", "zero-", "stage_"})
-        for (int stage = 0; stage <= 3; ++stage)
-            if (path.find(fmt::format("{}{}", word, stage)) != std::string_view::npos)
-                return stage;
-    return std::nullopt;
-}
-
 void read_deepspeed_launch(const Argument& config, Arguments& arguments, JobContext& context)
 {
     const std::string path = config.values.empty() ? std::string() : config.values.front();
@@ -98,6 +94,35 @@ void read_deepspeed_launch(const Argument& config, Arguments& arguments, JobCont
     Json values = *json;
     values.set_lines(0);
     SettingTree settings(std::move(values));
+    read_deepspeed(settings, context);
+}
+
+// DeepSpeed-Chat, OpenRLHF and others make the configuration of their arguments.
+void read_zero_arguments(std::string_view stage_name, Arguments& arguments, JobContext& context)
+{
+    ArgumentValues values(arguments, context.draft);
+    const auto stage = values.whole(stage_name);
+    if (!stage)
+        values.refuse_unknown(stage_name);
+    constexpr std::array<std::string_view, 5> formats{"--bf16", "--fp16", "--dtype", "--precision",
+                                                      "--mixed-precision"};
+    if (std::ranges::none_of(formats,
+                             [&](std::string_view one) { return arguments.contains(one); })) {
+        arguments.add({"--fp16", {}, 0});
+        context.draft.assume("fp16, as DeepSpeed-Chat's programs have it where no argument says");
+    }
+    Json config = Json::object();
+    config["zero_optimization"]["stage"] = stage.value_or(0);
+    for (const std::string_view name :
+         {"--offload", "--adam-offload", "--offload-optimizer", "--cpu-offload"})
+        if (values.on(name)) {
+            context.draft.understand(values.origin(name), "states of the optimizer on the host");
+            config["zero_optimization"]["offload_optimizer"]["device"] = "cpu";
+        }
+    config["bf16"]["enabled"] = "auto"; // the other arguments say
+    context.draft.understand(values.origin(stage_name), "the configuration of DeepSpeed");
+    read_trainer_arguments(arguments, context, TrainerFor::deepspeed);
+    SettingTree settings(std::move(config));
     read_deepspeed(settings, context);
 }
 
@@ -131,8 +156,6 @@ Arguments said_over(const Launch& launch, const RecipeDialect& dialect, JobConte
     return recipe_arguments(tree, dialect, tree, context.options.defined);
 }
 
-void read_launcher_config(const Launch& launch, Arguments& arguments, JobContext& context);
-
 void read_recipe_of(const Launch& launch, const std::string& text, JobContext& context)
 {
     read_recipe(text, context, [&](const RecipeDialect& dialect, Arguments& arguments) {
@@ -140,8 +163,8 @@ void read_recipe_of(const Launch& launch, const std::string& text, JobContext& c
         for (const Argument& one : over.unseen())
             if (one.line > 0)
                 arguments.add(one);
-        if (!launch.config.text.empty())
-            read_launcher_config(launch, arguments, context);
+        if (has_launcher_settings(launch))
+            read_launcher_settings(launch, arguments, context);
     });
 }
 
@@ -187,60 +210,6 @@ bool read_named_recipe(const Launch& launch, JobContext& context)
     return false;
 }
 
-// accelerate's configuration: whether DeepSpeed or FSDP shards, and on how many ranks. Where it is
-// not there, what its name tells.
-void read_launcher_config(const Launch& launch, Arguments& arguments, JobContext& context)
-{
-    JobDraft& draft = context.draft;
-    const std::string& path = launch.config.text;
-    const int line = launch.config.line();
-    const std::string name = path.substr(path.rfind('/') + 1);
-    const std::optional<std::string> text = context.beside(path);
-    const Checked<Json> json = text ? parse_yaml(*text, path) : Checked<Json>(Json::object());
-    if (!json) {
-        append(draft.problems, json.error());
-        return;
-    }
-    const auto word = [&](std::string_view setting) {
-        const Json* const value = setting_at(*json, setting);
-        return value == nullptr     ? std::string()
-               : value->is_string() ? value->as_string()
-                                    : to_text(*value, JsonStyle::compact);
-    };
-    const auto add = [&](std::string argument, std::string value) {
-        if (!arguments.contains(argument))
-            arguments.add({std::move(argument), {std::move(value)}, line});
-    };
-    const std::string type = word("distributed_type");
-    const auto stage = stage_in(name);
-    if (type == "FSDP" || (type.empty() && name.find("fsdp") != std::string::npos))
-        add("--fsdp", "full_shard");
-    else if (!arguments.contains("--deepspeed") && (type == "DEEPSPEED" || (type.empty() && stage)))
-    {
-        const std::string file = word("deepspeed_config.deepspeed_config_file");
-        const std::string said = word("deepspeed_config.zero_stage");
-        add("--deepspeed", !file.empty()  ? file
-                           : said.empty() ? name
-                                          : fmt::format("zero{}", said));
-    } else if (type.empty() && !text)
-        draft.flag(fmt::format("{}: how it shards is not known: as DDP", path));
-    std::string mixed = word("mixed_precision");
-    for (const std::string_view format : {"bf16", "fp16"})
-        if (!text && name.find(format) != std::string::npos)
-            mixed = format;
-    if (mixed == "bf16" || mixed == "fp16")
-        add("--mixed-precision", mixed);
-    const int ranks = std::atoi(word("num_processes").c_str());
-    const int nodes = std::max(1, std::atoi(word("num_machines").c_str()));
-    if (ranks >= 1 && ranks <= 1'000'000 && ranks % nodes == 0 && !draft.size.gpus_per_node &&
-        !draft.size.nodes)
-    {
-        draft.size.nodes = nodes;
-        draft.size.gpus_per_node = ranks / nodes;
-        draft.understand({line, path}, fmt::format("{} nodes of {} GPUs", nodes, ranks / nodes));
-    }
-}
-
 // The nodes and GPUs that Ray gives to what trains.
 void take_actors(Arguments& arguments, JobDraft& draft)
 {
@@ -258,14 +227,29 @@ void take_actors(Arguments& arguments, JobDraft& draft)
 
 } // namespace
 
+std::optional<int> deepspeed_stage_in(std::string_view path)
+{
+    for (int stage = 0; stage <= 3; ++stage) {
+        for (const std::string_view word : {"zero", "stage", "z", "zero_", "zero-", "stage_"})
+            if (path.find(fmt::format("{}{}", word, stage)) != std::string_view::npos)
+                return stage;
+        const std::size_t letter = path.find(fmt::format("_s{}", stage)); // "config_s2.json"
+        if (letter != std::string_view::npos &&
+            (letter + 3 == path.size() || path[letter + 3] == '.' || path[letter + 3] == '_'))
+            return stage;
+    }
+    return std::nullopt;
+}
+
 Checked<Json> deepspeed_config(const std::string& path, std::optional<std::int64_t> stated_stage,
                                JobContext& context)
 {
     const bool file = path.find('.') != std::string::npos;
     if (const std::optional<std::string> text = file ? context.beside(path) : std::nullopt)
         return parse_json(*text, path);
+    context.draft.settings_elsewhere = true;
     Json out = Json::object();
-    const std::optional<int> stage = stage_in(path.substr(path.rfind('/') + 1));
+    const std::optional<int> stage = deepspeed_stage_in(path.substr(path.rfind('/') + 1));
     out["zero_optimization"]["stage"] = stated_stage.value_or(stage.value_or(0));
     out["bf16"]["enabled"] = "auto"; // the arguments say
     context.draft.assume(
@@ -329,17 +313,21 @@ void read_program(const Launch& launch, JobContext& context)
                               {config.line, config.text()}, arguments, context);
             return;
         }
-    const RecipeDialect* const own = dialect_of_program(launch.program);
+    const RecipeDialect* own = dialect_of_program(launch.program);
+    if (own == nullptr)
+        own = dialect_of_arguments(arguments);
     if (megatron_names(arguments) >= 2 || (own != nullptr && own->words == RecipeWords::megatron))
         return read_megatron_program(launch, arguments, context);
     if (read_named_recipe(launch, context) || read_configured(launch, arguments, context))
         return;
+    if (has_launcher_settings(launch))
+        read_launcher_settings(launch, arguments, context);
+    read_fsdp_config(arguments, context);
     if (own != nullptr) {
         add_unsaid(*own, {}, arguments);
         tell_unsaid(*own, arguments, context.draft);
     }
-    if (!launch.config.text.empty())
-        read_launcher_config(launch, arguments, context);
+    flag_purpose_of(launch.program, context.draft);
     read_trainer_program(arguments, context);
     const std::vector<std::string> found = arguments.sought().found;
     const bool model_alone = std::ranges::all_of(found, [](const std::string& name) {
@@ -360,13 +348,18 @@ void read_program(const Launch& launch, JobContext& context)
 void read_trainer_program(Arguments& arguments, JobContext& context)
 {
     for (const std::string_view name :
-         {"--deepspeed-config", "--deepspeed-config-file", "--deepspeed"})
+         {"--deepspeed-config", "--deepspeed-config-file", "--deepspeed", "--ds-config",
+          "--ds-config-path", "--ds-config-file", "--ds-file"})
         if (const Argument* config = arguments.contains(name) ? arguments.find(name) : nullptr;
             config != nullptr && !config->values.empty())
         {
             read_deepspeed_launch(Argument(*config), arguments, context);
             return;
         }
+    const bool colossal = arguments.contains("--plugin"); // ColossalAI shards by itself
+    for (const std::string_view name : {"--zero-stage", "--ds-stage"})
+        if (arguments.contains(name) && !colossal)
+            return read_zero_arguments(name, arguments, context);
     read_trainer_arguments(arguments, context, TrainerFor::torch);
 }
 

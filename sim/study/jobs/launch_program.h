@@ -18,6 +18,9 @@ void read_megatron_program(const Launch& launch, Arguments& arguments, JobContex
 Checked<Json> deepspeed_config(const std::string& path, std::optional<std::int64_t> stated_stage,
                                JobContext& context);
 
+// The stage that the name of a configuration tells: "ds_config_zero2.json", "config_s3.json".
+std::optional<int> deepspeed_stage_in(std::string_view path);
+
 // "model.tensor_model_parallel_size=4": settings of a recipe on the command line, as Hydra has
 // them, as arguments.
 void add_dotted_settings(const Launch& launch, Arguments& arguments, JobContext& context);

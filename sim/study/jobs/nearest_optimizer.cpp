@@ -9,6 +9,9 @@ namespace trainyard {
 namespace {
 
 constexpr std::string_view one_state = "taken as Adam: it keeps one state a parameter, Adam two";
+constexpr std::string_view one_byte_state =
+    "taken as Adam: it keeps one state of 8 bit a parameter, Adam two in fp32";
+constexpr std::string_view low_rank = "taken as Adam: its states are of low rank and take less";
 constexpr std::string_view byte_states = "taken as Adam with states in fp32: its own are of 8 bit";
 constexpr std::string_view same_states = "taken as Adam, whose two states a parameter it has";
 
@@ -43,6 +46,25 @@ constexpr std::array optimizers{
     NearestOptimizer{"sophia", Optimizer::adam, "taken as Adam: without estimates of curvature"},
     NearestOptimizer{"sophiag", Optimizer::adam, "taken as Adam: without estimates of curvature"},
     NearestOptimizer{"lion", Optimizer::adam, one_state},
+    NearestOptimizer{"lion32bit", Optimizer::adam, one_state},
+    NearestOptimizer{"pagedlion32bit", Optimizer::adam, one_state},
+    NearestOptimizer{"lion8bit", Optimizer::adam, one_byte_state},
+    NearestOptimizer{"pagedlion8bit", Optimizer::adam, one_byte_state},
+    NearestOptimizer{"decoupledlionw", Optimizer::adam, one_state},
+    NearestOptimizer{"decoupledadamw", Optimizer::adam, ""},
+    NearestOptimizer{"cpuadam", Optimizer::adam, ""},
+    NearestOptimizer{"deepspeedcpuadam", Optimizer::adam, ""},
+    NearestOptimizer{"stableadamw", Optimizer::adam, same_states},
+    NearestOptimizer{"schedulefreeadamw", Optimizer::adam, same_states},
+    NearestOptimizer{"radam", Optimizer::adam, same_states},
+    NearestOptimizer{"nadam", Optimizer::adam, same_states},
+    NearestOptimizer{"adamax", Optimizer::adam, same_states},
+    NearestOptimizer{"rmsprop", Optimizer::adam, one_state},
+    NearestOptimizer{"adagrad", Optimizer::adam, one_state},
+    NearestOptimizer{"galoreadamw", Optimizer::adam, low_rank},
+    NearestOptimizer{"galoreadamwlayerwise", Optimizer::adam, low_rank},
+    NearestOptimizer{"apolloadamw", Optimizer::adam, low_rank},
+    NearestOptimizer{"apolloadamwlayerwise", Optimizer::adam, low_rank},
     NearestOptimizer{"sgd", Optimizer::sgd, ""},
     NearestOptimizer{"adafactor", Optimizer::adafactor, ""},
     NearestOptimizer{"muon", Optimizer::muon, ""},

@@ -13,6 +13,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdlib>
+#include <sstream>
 
 namespace trainyard {
 namespace {
@@ -72,6 +74,63 @@ void take_size(std::optional<int>& size, const std::optional<LaunchSize>& stated
         return;
     size = stated->value;
     draft.understand({stated->line, fmt::format("{} {}", stated->value, what)}, "the launch");
+}
+
+// Ranks and GPUs of all nodes, a GPU for each: as many nodes as they make, or GPUs of each. Where
+// neither is stated, accelerate has one machine, and MPI as many nodes of 8 as it needs.
+void take_ranks(const Launch& launch, JobDraft& draft)
+{
+    const std::optional<LaunchSize>& stated = launch.ranks ? launch.ranks : launch.gpus;
+    JobSize& size = draft.size;
+    if (!stated || (size.nodes && size.gpus_per_node))
+        return;
+    constexpr int usual = 8;
+    const std::string what =
+        fmt::format("{} {}", stated->value, launch.ranks ? "ranks" : "GPUs of all nodes");
+    const bool one = launch.launcher.ends_with("accelerate") || stated->value <= usual;
+    if (!size.nodes && !size.gpus_per_node && !one) {
+        if (stated->value % usual != 0)
+            return draft.flag({stated->line, what}, "on how many nodes is not stated");
+        size.gpus_per_node = usual;
+        draft.assume({stated->line, what}, fmt::format("{} on each node", usual));
+    } else if (!size.nodes && !size.gpus_per_node)
+        size.nodes = 1;
+    std::optional<int>& open = size.nodes ? size.gpus_per_node : size.nodes;
+    const int known = size.nodes ? *size.nodes : *size.gpus_per_node;
+    if (stated->value % known != 0)
+        return;
+    open = stated->value / known;
+    draft.understand({stated->line, what},
+                     fmt::format("{} nodes of {} GPUs", *size.nodes, *size.gpus_per_node));
+}
+
+// "worker-1 slots=4", a line for each host.
+void take_hosts(const Launch& launch, JobContext& context)
+{
+    JobDraft& draft = context.draft;
+    const std::string& path = launch.hosts.text;
+    const std::optional<std::string> text =
+        path.empty() || draft.size.nodes ? std::nullopt : context.beside(path);
+    if (!text)
+        return;
+    int hosts = 0;
+    int slots = 0;
+    std::istringstream lines(*text);
+    for (std::string line; std::getline(lines, line);) {
+        line = line.substr(0, line.find('#'));
+        constexpr std::string_view key = "slots=";
+        const std::size_t at = line.find(key);
+        if (line.find_first_not_of(" \t\r") == std::string::npos)
+            continue;
+        ++hosts;
+        slots = at == std::string::npos ? 0 : std::atoi(line.c_str() + at + key.size());
+    }
+    if (hosts < 1 || hosts > 1'000'000)
+        return;
+    draft.size.nodes = hosts;
+    if (slots >= 1 && slots <= 1'000'000 && !draft.size.gpus_per_node)
+        draft.size.gpus_per_node = slots;
+    draft.understand({launch.hosts.line(), path}, fmt::format("{} hosts", hosts));
 }
 
 // What the launch leaves open, the pods of its manifest say.
@@ -140,6 +199,22 @@ void take_lone_process(const Launch& launch, const ShellScript& script, JobDraft
     draft.understand({found->second.values.front().line(), "WORLD_SIZE=1"}, "the launch");
 }
 
+// The script as far as its text tells what runs. Where nothing of that starts a job, what is not
+// known to run is taken to, if that does.
+Checked<ShellScript> script_with_launch(const std::string& text, JobContext& context)
+{
+    const TracedText code = traced(code_of(text));
+    const auto read = [&](auto reader) {
+        return reader(code, context.draft.file(), context.options.defined,
+                      [&](const std::string& path) { return context.beside(path); });
+    };
+    Checked<ShellScript> script = read(read_shell);
+    if (!script || find_launch(*script))
+        return script;
+    Checked<ShellScript> doubtful = read(read_doubtful_shell);
+    return doubtful && find_launch(*doubtful) ? std::move(doubtful) : std::move(script);
+}
+
 } // namespace
 
 bool starts_nothing(const std::string& text)
@@ -159,9 +234,7 @@ std::optional<Launch> read_launch(const std::string& given, JobContext& context)
         draft.refuse({}, "is too long for a script", "at most 1 MiB");
         return std::nullopt;
     }
-    const Checked<ShellScript> script =
-        read_shell(traced(code_of(text)), draft.file(), context.options.defined,
-                   [&](const std::string& path) { return context.beside(path); });
+    const Checked<ShellScript> script = script_with_launch(text, context);
     if (!script) {
         append(draft.problems, script.error());
         return std::nullopt;
@@ -199,13 +272,8 @@ std::optional<Launch> read_launch(const std::string& given, JobContext& context)
         draft.flag(unknown);
     take_size(draft.size.nodes, launch->nodes, "nodes", draft);
     take_size(draft.size.gpus_per_node, launch->gpus_per_node, "GPUs a node", draft);
-    if (!draft.size.nodes && launch->ranks && draft.size.gpus_per_node &&
-        launch->ranks->value % *draft.size.gpus_per_node == 0)
-    {
-        draft.size.nodes = launch->ranks->value / *draft.size.gpus_per_node;
-        draft.understand({launch->ranks->line, fmt::format("{} ranks", launch->ranks->value)},
-                         fmt::format("{} nodes", *draft.size.nodes));
-    }
+    take_hosts(*launch, context);
+    take_ranks(*launch, draft);
     if (manifest)
         take_pods(*manifest, draft);
     for (const char* const name : {"NNODES", "NPROC_PER_NODE"})

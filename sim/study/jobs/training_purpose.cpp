@@ -7,6 +7,9 @@
 namespace trainyard {
 namespace {
 
+constexpr std::string_view beyond_what = "passes over pairs, of a frozen model or to generate are "
+                                         "not modelled, taken as training on text";
+
 constexpr std::array<std::string_view, 9> beyond_text{"dpo", "kto",  "orpo", "rm",    "ppo",
                                                       "gkd", "grpo", "gold", "reward"};
 
@@ -47,6 +50,18 @@ std::string in_lower_case(std::string text)
     return text;
 }
 
+void flag_purpose_of(const std::string& program, JobDraft& draft)
+{
+    const std::string name = in_lower_case(program.substr(program.find_last_of('/') + 1));
+    for (std::size_t from = 0; from < name.size();) {
+        const std::size_t end = std::min(name.find_first_of("_-. ", from), name.size());
+        const std::string word = name.substr(from, end - from);
+        if (std::find(beyond_text.begin(), beyond_text.end(), word) != beyond_text.end())
+            return draft.flag({0, program}, beyond_what);
+        from = end + 1;
+    }
+}
+
 void flag_purpose(ArgumentValues& values, JobDraft& draft)
 {
     for (const auto& [name, whichever] : purposes) {
@@ -54,13 +69,12 @@ void flag_purpose(ArgumentValues& values, JobDraft& draft)
         said = said.substr(said.rfind('_') + 1); // "TRL_DPO"
         const bool named = whichever && !said.empty();
         if (named || std::find(beyond_text.begin(), beyond_text.end(), said) != beyond_text.end())
-            draft.flag(values.origin(name), "passes over pairs, of a frozen model or to generate "
-                                            "are not modelled, taken as training on text");
+            draft.flag(values.origin(name), beyond_what);
     }
     for (const std::string_view name : unmodelled)
         if (values.on(name))
             draft.flag(values.origin(name), "not modelled, trained as without it");
-    for (const std::string_view name : {"--sample-packing", "--packing"})
+    for (const std::string_view name : {"--sample-packing", "--packing", "--packing-samples"})
         if (values.on(name))
             draft.assume(values.origin(name),
                          "each sequence as one document: how long the packed ones are no file says "

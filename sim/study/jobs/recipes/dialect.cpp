@@ -181,10 +181,43 @@ constexpr std::array torchtune_keys{
     RecipeKey{"fsdp_cpu_offload", "true", "--fsdp-offload", on},
     RecipeKey{"tensor_parallel_dim", "", "--tp-size", ""},
     RecipeKey{"dataset.packed", "true", "--packing", on},
+    RecipeKey{"loss._component_", "torchtune.modules.loss.CEWithChunked", "--chunked-cross-entropy",
+              on},
+    RecipeKey{"loss._component_", "torchtune.modules.loss.LinearCrossEntropy",
+              "--chunked-cross-entropy", on},
+    RecipeKey{"loss._component_", "", "", ""},
     RecipeKey{"lora_attn_modules", "", "--lora-target-modules", ""},
     RecipeKey{"model._component_", "", "", ""},
     RecipeKey{"path", "", "", ""},
     RecipeKey{"model_type", "", "", ""},
+};
+
+// LLM Foundry's recipes for Composer.
+constexpr std::array foundry_keys{
+    RecipeKey{"precision", "amp_bf16", "--bf16", on},
+    RecipeKey{"precision", "amp_fp16", "--fp16", on},
+    RecipeKey{"precision", "amp_fp8", "--fp8", on},
+    RecipeKey{"fsdp_config.sharding_strategy", "", "--fsdp", ""},
+    RecipeKey{"fsdp_config.mixed_precision", "DEFAULT", "", ""},
+    RecipeKey{"fsdp_config.mixed_precision", "", "--fsdp-mixed-precision", ""},
+    RecipeKey{"fsdp_config.activation_checkpointing", "true", "--gradient-checkpointing", on},
+    RecipeKey{"fsdp_config.verbose", "", "", ""},
+    RecipeKey{"activation_checkpointing_reentrant", "", "", ""},
+    RecipeKey{"optimizer.name", "", "--optim", ""},
+    RecipeKey{"device_train_microbatch_size", "auto", "", ""},
+    RecipeKey{"device_eval_batch_size", "", "", ""},
+    // Of the model, which is read as a whole.
+    RecipeKey{"model.name", "", "", ""},
+    RecipeKey{"d_model", "", "", ""},
+    RecipeKey{"n_heads", "", "", ""},
+    RecipeKey{"n_layers", "", "", ""},
+    RecipeKey{"kv_n_heads", "", "", ""},
+    RecipeKey{"mlp_ratio", "", "", ""},
+    RecipeKey{"expansion_ratio", "", "", ""},
+    RecipeKey{"intermediate_size", "", "", ""},
+    RecipeKey{"ffn_hidden_size", "", "", ""},
+    RecipeKey{"vocab_size", "", "", ""},
+    RecipeKey{"name", "", "", ""},
 };
 
 constexpr std::array core_unsaid{UnsaidArgument{"--bf16", "", "--fp16"}};
@@ -271,6 +304,15 @@ constexpr std::array slime_unsaid{
     UnsaidArgument{"--use-distributed-optimizer"},
     UnsaidArgument{"--seq-length", "4096"},
 };
+// Llama Cookbook's training and FSDP configurations.
+constexpr std::array cookbook_unsaid{
+    UnsaidArgument{"--bf16", "", "--pure-bf16"},
+    UnsaidArgument{"--gradient-checkpointing"},
+    UnsaidArgument{"--context-length", "4096"},
+    UnsaidArgument{"--batch-size-training", "4"},
+};
+constexpr RecipeDialect cookbook{"Llama Cookbook",     "", "",
+                                 RecipeWords::trainer, {}, cookbook_unsaid};
 constexpr RecipeDialect swift_on_core{"ms-swift on Megatron-Core", "", "",
                                       RecipeWords::megatron,       {}, swift_core_unsaid};
 constexpr RecipeDialect slime{"slime", "", "", RecipeWords::megatron, {}, slime_unsaid};
@@ -313,6 +355,20 @@ constexpr std::array dialects{
                   torchtune_keys,
                   {},
                   read_torchtune},
+    RecipeDialect{"LLM Foundry",
+                  "global_train_batch_size",
+                  "max_seq_len",
+                  RecipeWords::trainer,
+                  foundry_keys,
+                  {},
+                  read_foundry},
+    RecipeDialect{"LLM Foundry",
+                  "parameters.global_train_batch_size",
+                  "parameters.max_seq_len",
+                  RecipeWords::trainer,
+                  foundry_keys,
+                  {},
+                  read_foundry},
     RecipeDialect{"axolotl", "base_model", "", RecipeWords::trainer, trainer_keys, axolotl_unsaid},
     RecipeDialect{
         "Hugging Face's Trainer", "model_name_or_path", "", RecipeWords::trainer, trainer_keys, {}},
@@ -389,7 +445,9 @@ const RecipeDialect* dialect_of_program(std::string_view program)
 
 const RecipeDialect* dialect_of_arguments(const Arguments& arguments)
 {
-    return arguments.contains("--actor-num-gpus-per-node") ? &slime : nullptr;
+    return arguments.contains("--actor-num-gpus-per-node") ? &slime
+           : arguments.contains("--enable-fsdp")           ? &cookbook
+                                                           : nullptr;
 }
 
 const RecipeKey* key_of(const RecipeDialect& dialect, std::string_view name, std::string_view value)

@@ -58,8 +58,8 @@ const RecipeDialect* dialect_named(std::string_view name); // null when there is
 // That of "llamafactory-cli train", whose arguments are settings of its recipes.
 const RecipeDialect* dialect_of_program(std::string_view program);
 
-// That of a program which only its arguments tell: slime's "--actor-num-gpus-per-node". Null when
-// there is none.
+// That of a program which only its arguments tell: slime's "--actor-num-gpus-per-node", Llama
+// Cookbook's "--enable-fsdp". Null when there is none.
 const RecipeDialect* dialect_of_arguments(const Arguments& arguments);
 
 const Json* setting_at(const Json& root, std::string_view dotted);

@@ -1,11 +1,80 @@
 #include "sim/study/jobs/recipes/own_words.h"
 
 #include "sim/study/jobs/recipes/dialect.h"
+#include "sim/study/problems.h"
+#include "sim/workload/model_reader.h"
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 
 namespace trainyard {
+namespace {
+
+// MPT's configuration, in Hugging Face's words; older recipes call the ratio otherwise. One that
+// states the width of its MLP has LLaMA's layers.
+Json foundry_config(const Json& model, const Arguments& arguments)
+{
+    Json config = model;
+    config["model_type"] = "mpt";
+    if (const Json* const ratio = model.find("mlp_ratio"))
+        config["expansion_ratio"] = *ratio;
+    if (const Argument* const length = arguments.last("--max-seq-len"))
+        config["max_seq_len"] = std::atoi(length->values.empty() ? "" : length->values[0].c_str());
+    // Its own defaults are not those of Hugging Face's configuration: biases, learned positions.
+    const auto on = [&](std::string_view name) {
+        const Json* const value = setting_at(model, name);
+        return value != nullptr && value->is_bool() && value->as_bool();
+    };
+    config["no_bias"] = on("no_bias");
+    config["alibi"] = on("alibi") || on("attn_config.alibi") || on("attn_config.rope");
+    const Json* const attention = model.find("attn_config");
+    const Json* const groups = attention != nullptr ? attention->find("kv_n_heads") : nullptr;
+    const Json* width = model.find("intermediate_size");
+    if (const Json* const ffn = model.find("ffn_config"); width == nullptr && ffn != nullptr)
+        width = ffn->find("ffn_hidden_size");
+    if (width == nullptr)
+        return config;
+    config["model_type"] = "llama";
+    config["intermediate_size"] = *width;
+    for (const auto& [theirs, ours] :
+         {std::pair{"d_model", "hidden_size"}, std::pair{"n_layers", "num_hidden_layers"},
+          std::pair{"n_heads", "num_attention_heads"}})
+        if (const Json* const size = model.find(theirs))
+            config[ours] = *size;
+    if (groups != nullptr)
+        config["num_key_value_heads"] = *groups;
+    return config;
+}
+
+} // namespace
+
+void read_foundry(const Json& root, Arguments& arguments, JobDraft& draft)
+{
+    const Json* const parameters = root.find("parameters");
+    const Json& recipe = parameters != nullptr ? *parameters : root;
+    if (const Json* const gpus = setting_at(root, "compute.gpus"); gpus && gpus->is_integer()) {
+        constexpr std::int64_t usual = 8; // of a node of that platform
+        const std::int64_t count = std::clamp<std::int64_t>(gpus->as_integer(), 1, 1'000'000);
+        const bool several = count > usual && count % usual == 0;
+        draft.take(draft.size.nodes, several ? count / usual : 1, "nodes",
+                   {gpus->line(), fmt::format("compute.gpus {}", count)});
+        draft.size.gpus_per_node = static_cast<int>(several ? usual : count);
+    }
+    const Json* const model = recipe.find("model");
+    if (model == nullptr || !model->is_object() || model->find("d_model") == nullptr ||
+        draft.scenario.model.given() || draft.model)
+        return;
+    Checked<Model> read = read_model(foundry_config(*model, arguments), draft.file());
+    if (!read) {
+        append(draft.problems, read.error());
+        return;
+    }
+    draft.model = std::move(*read);
+    draft.understand({model->line(), "model"}, "the model");
+    draft.scenario.software.loss = LossKernel::fused;
+    draft.assume("cross entropy by flash-attn's kernel, as LLM Foundry calls it");
+}
 
 void read_torchtune(const Json& root, Arguments& arguments, JobDraft& draft)
 {

@@ -1,6 +1,7 @@
 #include "sim/study/jobs/recipes/read_recipe.h"
 
 #include "sim/study/jobs/job_readers.h"
+#include "sim/study/jobs/launcher_settings.h"
 #include "sim/study/jobs/manifest.h"
 #include "sim/study/jobs/megatron/megatron.h"
 #include "sim/study/jobs/named_model.h"
@@ -187,8 +188,8 @@ void read_environment(const Json& root, JobDraft& draft)
 // The part of the tree that has the job's settings.
 const Json& job_part(const Json& root)
 {
-    for (const std::string_view name :
-         {"MODEL_ARGS", "modules.pre_trainer", "modules.post_trainer"})
+    for (const std::string_view name : {"MODEL_ARGS", "modules.pre_trainer", "modules.post_trainer",
+                                        "parameters"}) // of a run of MosaicML's platform
         if (const Json* const part = setting_at(root, name); part != nullptr && part->is_object())
             return *part;
     return root;
@@ -246,7 +247,8 @@ void read_tree(const Json& root, JobContext& context, const RecipeCompletion& co
     if (dialect == nullptr) {
         draft.refuse({}, "is no recipe of a job known here",
                      "Megatron-LM's tests (MODEL_ARGS), Megatron-Bridge, NeMo, Primus, nanotron, "
-                     "GPT-NeoX, LLaMA-Factory, axolotl, Oumi, torchtune and Hugging Face's Trainer "
+                     "GPT-NeoX, LLaMA-Factory, axolotl, Oumi, torchtune, LLM Foundry and Hugging "
+                     "Face's Trainer "
                      "are");
         return;
     }
@@ -268,6 +270,7 @@ void read_tree(const Json& root, JobContext& context, const RecipeCompletion& co
         complete(*dialect, arguments);
     tell_unsaid(*dialect, arguments, draft);
     if (trainer) {
+        read_fsdp_config(arguments, context);
         read_trainer_program(arguments, context);
         return;
     }

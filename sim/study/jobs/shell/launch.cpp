@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 
 namespace trainyard {
 namespace {
@@ -48,8 +49,12 @@ ShellScript unwrapped(const ShellCommand& command, const ShellScript& script)
     return {};
 }
 
+constexpr int most_of_a_node = 1024; // tasks, or GPUs of one
+
 void take_slurm_directives(Launch& launch, const ShellScript& script)
 {
+    int tasks = 1; // of a node
+    std::optional<LaunchSize> of_a_task;
     for (const TracedText& directive : script.directives) {
         std::vector<TracedText> words;
         for (const ShellToken& token : shell_tokens(directive).tokens) {
@@ -65,13 +70,20 @@ void take_slurm_directives(Launch& launch, const ShellScript& script)
                 words[i].part(equals == std::string::npos ? words[i].text.size() : equals + 1);
             if (equals == std::string::npos && i + 1 < words.size())
                 value = words[i + 1];
+            const int number = std::atoi(value.text.substr(value.text.rfind(':') + 1).c_str());
+            if (name == "--ntasks-per-node" && number > 0 && number <= most_of_a_node)
+                tasks = number;
+            if (name == "--gpus-per-task" && number > 0 && number <= most_of_a_node)
+                of_a_task = LaunchSize{number, value.line()};
             const bool taken = (meaning == nodes && launch.nodes) ||
                                (meaning == gpus_per_node && launch.gpus_per_node) ||
-                               meaning == ranks;
+                               (meaning == gpus && launch.gpus) || meaning == ranks;
             if (!taken && !value.text.empty())
                 put_size(launch, meaning, name, value);
         }
     }
+    if (of_a_task && !launch.gpus_per_node && !launch.gpus)
+        launch.gpus_per_node = LaunchSize{of_a_task->value * tasks, of_a_task->line};
 }
 
 // From so many on, the words of a command are a job's.
@@ -140,19 +152,21 @@ std::optional<Launch> from_variables(const ShellScript& script)
     return out.arguments.empty() ? std::nullopt : std::optional(std::move(out));
 }
 
-// Launchers that take the devices that are visible where they are told no number. Where the number
-// that one is told is not known, those devices tell it.
+// Launchers that take the devices that are visible where they are told no number, as Python alone
+// does. Where the number that one is told is not known, those devices tell it.
 constexpr std::array<std::string_view, 6> launchers_on_all_devices{
     "deepspeed", "accelerate", "swift", "megatron", "llamafactory-cli", "axolotl"};
 
 void take_visible_devices(Launch& launch)
 {
     const auto found = launch.environment.find("CUDA_VISIBLE_DEVICES");
-    const bool all = launch.gpus_unknown ||
+    const bool bare = launch.launcher.empty() && launch.program.ends_with(".py");
+    const bool all = launch.gpus_unknown || bare ||
                      std::find(launchers_on_all_devices.begin(), launchers_on_all_devices.end(),
                                launch.launcher) != launchers_on_all_devices.end();
-    if (!all || launch.gpus_per_node || (launch.nodes && launch.launcher == "deepspeed") ||
-        found == launch.environment.end() || found->second.text.empty() ||
+    if (!all || launch.gpus_per_node || launch.gpus || launch.ranks ||
+        (launch.nodes && launch.launcher == "deepspeed") || found == launch.environment.end() ||
+        found->second.text.empty() ||
         found->second.text.find_first_not_of("0123456789,") != std::string::npos)
         return;
     const auto commas = std::count(found->second.text.begin(), found->second.text.end(), ',');

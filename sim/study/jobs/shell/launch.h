@@ -23,14 +23,17 @@ struct Launch {
     std::optional<LaunchSize> nodes;
     std::optional<LaunchSize> gpus_per_node;
     std::optional<LaunchSize> ranks; // of all nodes
+    std::optional<LaunchSize> gpus;  // of all nodes
     std::string program;             // "pretrain_gpt.py", or the module of -m
     std::vector<TracedText> arguments;
     std::map<std::string, TracedText> environment; // exported, or set for the command
     std::vector<std::string> ignored;              // options of launchers that say nothing here
     std::vector<std::string> unknown;              // sizes whose value is not known
     bool gpus_unknown = false;                     // one of them is that of GPUs a node
-    TracedText config; // of the launcher itself: accelerate's --config-file
-    bool cut = false;  // a comment among its continued lines ends it before its last arguments
+    TracedText config;                // of the launcher itself: accelerate's --config-file
+    std::vector<TracedText> settings; // options of accelerate that its configuration has too
+    TracedText hosts;                 // the file that lists them: deepspeed's --hostfile
+    bool cut = false; // a comment among its continued lines ends it before its last arguments
     std::map<std::string, std::string> files; // that a script inside the script writes
     std::vector<int> others;                  // lines of the script's other launches
 };

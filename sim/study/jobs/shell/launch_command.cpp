@@ -133,8 +133,10 @@ private:
         return true;
     }
 
+    // Tasks that start launchers are no ranks.
     void start(const std::string& launcher)
     {
+        out_.ranks.reset();
         out_.launcher += (out_.launcher.empty() ? "" : " ") + launcher;
         if (out_.line == 0)
             out_.line = words_[at_].line();
@@ -163,20 +165,20 @@ private:
             const LauncherMeaning meaning = meaning_of(options, name);
             TracedText value =
                 word.part(equals == std::string::npos ? word.text.size() : equals + 1);
-            if (meaning != none && equals == std::string::npos && at_ < words_.size())
+            const bool alone = meaning == none || meaning == setting_alone;
+            if (!alone && equals == std::string::npos && at_ < words_.size())
                 value = words_[at_++];
             put_size(out_, meaning, name, value);
             if (name == "--include" || name == "-i")
                 put_included(value);
-            if (name == "--config-file" || name == "--deepspeed-config-file")
+            if (name == "--hostfile" || name == "-H")
+                out_.hosts = value;
+            if (name == "--config-file")
                 out_.config = value;
-            if (name == "--use-deepspeed" || name == "--use-fsdp" || name == "--mixed-precision" ||
-                name == "--zero-stage" || name == "--gradient-accumulation-steps")
-            {
-                out_.arguments.push_back(word);
+            if (meaning == setting || meaning == setting_alone) {
+                out_.settings.push_back(word);
                 if (!value.text.empty() && equals == std::string::npos)
-                    out_.arguments.push_back(value);
-                continue;
+                    out_.settings.push_back(value);
             }
             if (meaning == none || meaning == takes_value)
                 out_.ignored.push_back(fmt::format("line {}: {}{}{}", word.line(), name,
@@ -184,14 +186,18 @@ private:
         }
     }
 
-    // "localhost:0,1,2,3": the devices of one host.
+    // "localhost:0,1,2,3": the devices of one host; of more hosts, with '@' between them.
     void put_included(const TracedText& value)
     {
-        const std::size_t colon = value.text.find(':');
-        if (colon == std::string::npos || value.text.find('@') != std::string::npos)
+        const std::string first = value.text.substr(0, value.text.find('@'));
+        const auto hosts = std::count(value.text.begin(), value.text.end(), '@');
+        if (hosts > 0)
+            out_.nodes = LaunchSize{static_cast<int>(hosts) + 1, value.line()};
+        const std::size_t colon = first.find(':');
+        if (colon == std::string::npos)
             return;
-        const auto commas = std::count(value.text.begin() + static_cast<std::ptrdiff_t>(colon),
-                                       value.text.end(), ',');
+        const auto commas =
+            std::count(first.begin() + static_cast<std::ptrdiff_t>(colon), first.end(), ',');
         out_.gpus_per_node = LaunchSize{static_cast<int>(commas) + 1, value.line()};
     }
 
@@ -203,8 +209,10 @@ private:
             ++at_;
             if (option == "-m" && at_ < words_.size()) {
                 const std::string module = words_[at_].text;
-                if (module == "torch.distributed.run" || module == "torch.distributed.launch") {
-                    start("torchrun");
+                const bool accelerate = module == "accelerate.commands.launch";
+                if (accelerate || module == "torch.distributed.run" ||
+                    module == "torch.distributed.launch") {
+                    start(accelerate ? "accelerate" : "torchrun");
                     ++at_;
                     read_options(*launcher_options("torchrun"));
                     return true;
@@ -238,6 +246,7 @@ void put_size(Launch& launch, LauncherMeaning meaning, const std::string& name,
     std::optional<LaunchSize>* const place = meaning == nodes           ? &launch.nodes
                                              : meaning == gpus_per_node ? &launch.gpus_per_node
                                              : meaning == ranks         ? &launch.ranks
+                                             : meaning == gpus          ? &launch.gpus
                                                                         : nullptr;
     if (place == nullptr)
         return;

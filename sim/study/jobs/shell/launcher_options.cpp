@@ -48,10 +48,23 @@ constexpr std::array torch_options{
     Option{"--main-process-ip", takes_value},
     Option{"--main-process-port", takes_value},
     Option{"--config-file", takes_value},
-    Option{"--zero-stage", takes_value},
-    Option{"--gradient-accumulation-steps", takes_value},
-    Option{"--mixed-precision", takes_value},
-    Option{"--deepspeed-config-file", takes_value},
+    Option{"--gpu-ids", takes_value},
+    // Of accelerate, which its configuration says too.
+    Option{"--use-fsdp", setting_alone},
+    Option{"--use-deepspeed", setting_alone},
+    Option{"--fsdp-", setting},
+    Option{"--zero-stage", setting},
+    Option{"--zero3-", setting},
+    Option{"--offload-", setting},
+    Option{"--gradient-", setting},
+    Option{"--mixed-precision", setting},
+    Option{"--deepspeed-", setting},
+    Option{"--dynamo-backend", setting},
+    Option{"--dynamo-mode", takes_value},
+    Option{"--parallelism-config-", setting},
+    Option{"--num-cpu-threads-per-process", takes_value},
+    Option{"--main-training-function", takes_value},
+    Option{"--same-network", none},
 };
 
 constexpr std::array slurm_options{
@@ -62,8 +75,8 @@ constexpr std::array slurm_options{
     Option{"--ntasks-per-node", takes_value}, // processes, which may hold several GPUs
     Option{"--gpus-per-node", gpus_per_node},
     Option{"--gres", gpus_per_node},
-    Option{"-G", takes_value},
-    Option{"--gpus", takes_value},
+    Option{"-G", gpus},
+    Option{"--gpus", gpus},
     Option{"-c", takes_value},
     Option{"--cpus-per-task", takes_value},
     Option{"-p", takes_value},
@@ -118,8 +131,9 @@ std::optional<LauncherOptions> launcher_options(std::string_view launcher)
 
 LauncherMeaning meaning_of(LauncherOptions options, std::string_view name)
 {
-    const auto found = std::find_if(options.begin(), options.end(),
-                                    [&](const Option& option) { return option.name == name; });
+    const auto found = std::find_if(options.begin(), options.end(), [&](const Option& option) {
+        return option.name == name || (option.name.ends_with('-') && name.starts_with(option.name));
+    });
     return found == options.end() ? none : found->meaning;
 }
 

@@ -12,13 +12,16 @@ namespace trainyard {
 enum class LauncherMeaning : std::uint8_t {
     nodes,
     gpus_per_node,
-    ranks,       // of all nodes
-    takes_value, // which says nothing here
-    none         // stands alone, or carries its value after '='
+    ranks,         // of all nodes
+    gpus,          // of all nodes
+    setting,       // of the program that it starts, with a value
+    setting_alone, // a switch, without one
+    takes_value,   // which says nothing here
+    none           // stands alone, or carries its value after '='
 };
 
 struct LauncherOption {
-    std::string_view name; // dashes for underscores
+    std::string_view name; // dashes for underscores; one that ends in a dash is the begin of many
     LauncherMeaning meaning;
 };
 using LauncherOptions = std::span<const LauncherOption>;

@@ -56,6 +56,14 @@ void ShellInterpreter::pop(int last_line)
     frames_.pop_back();
 }
 
+bool ShellInterpreter::takes(std::string_view what)
+{
+    if (!takes_doubtful_ || !runs())
+        return false;
+    out_.assumed.push_back(fmt::format("line {}: {}", line_, what));
+    return true;
+}
+
 bool ShellInterpreter::keyword(const std::string& word)
 {
     if (word == "if") {
@@ -65,9 +73,10 @@ bool ShellInterpreter::keyword(const std::string& word)
         condition_.clear();
     } else if (word == "for")
         open_loop();
-    else if (is_one_of(word, {"while", "until", "select"}))
-        push(Frame::Kind::loop, false, "a loop was not run");
-    else if (word == "case")
+    else if (is_one_of(word, {"while", "until", "select"})) {
+        const bool once = takes("a loop is run once");
+        push(Frame::Kind::loop, once, once ? "" : "a loop was not run");
+    } else if (word == "case")
         open_case();
     else if (word == "{")
         open_function();
@@ -108,6 +117,10 @@ void ShellInterpreter::branch(const std::string& word)
     Frame& frame = frames_.back();
     if (word == "then") {
         frame.testing = false;
+        if (!frame.decided && !status_ &&
+            takes(fmt::format("{} is taken to hold",
+                              condition_.empty() ? "a condition" : condition_)))
+            status_ = true;
         frame.runs = frame.runs && !frame.decided && status_ == true;
         const bool unknown = !frame.decided && !status_;
         if (unknown && frame.outer_runs) {
@@ -184,6 +197,10 @@ void ShellInterpreter::open_loop()
     known = known && !items.empty() &&
             std::none_of(items.begin(), items.end(),
                          [](const TracedText& item) { return has_unknown(item.text); });
+    if (!known && takes(fmt::format("a loop is run once, {} as it stands", name))) {
+        items = {traced("${" + name + "}", line_)};
+        known = true;
+    }
     push(Frame::Kind::loop, known, known ? "" : "a loop was not run");
     if (!known)
         return;
@@ -209,8 +226,10 @@ void ShellInterpreter::open_counted_loop()
     if (whole)
         calculate(clauses[0]);
     const std::optional<bool> begins = whole ? calculate(clauses[1]) : std::nullopt;
-    push(Frame::Kind::loop, begins == true, begins ? "" : "a loop was not run");
-    frames_.back().clauses = std::move(clauses);
+    const bool once = !begins && takes("a loop is run once");
+    push(Frame::Kind::loop, once || begins == true, once || begins ? "" : "a loop was not run");
+    if (!once)
+        frames_.back().clauses = std::move(clauses);
 }
 
 void ShellInterpreter::next_round()

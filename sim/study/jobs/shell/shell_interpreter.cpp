@@ -30,22 +30,38 @@ bool is_set_elsewhere(std::string_view name)
                        [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
-// Left sides of comparisons with texts that are variables and nothing else: run as it stands, a
-// script has nothing in those that no line sets. Arguments are not among them: they are to be
-// given.
+// The name in "${NAME}"; empty for any other word.
+std::string lone_variable(const std::string& word)
+{
+    return word.starts_with("${") && word.find('}') == word.size() - 1
+               ? word.substr(2, word.size() - 3)
+               : std::string();
+}
+
+bool is_argument(const std::string& name)
+{
+    return !name.empty() && name.find_first_not_of("0123456789") == std::string::npos;
+}
+
+// Sides of comparisons with texts that are variables and nothing else: run as it stands, a script
+// has nothing in those that no line sets. Of its arguments, which are to be given, those that it
+// looks for are left out: it has a value for them.
 std::set<std::string> empty_the_unset(std::vector<std::string>& words)
 {
     std::set<std::string> out;
-    for (std::size_t i = 0; i + 2 < words.size(); ++i) {
-        std::string& word = words[i];
-        if (!is_either(words[i + 1], {"=", "==", "!="}) || !word.starts_with("${") ||
-            word.find('}') != word.size() - 1)
+    const auto empty = [&](std::string& word) {
+        out.insert(lone_variable(word));
+        word.clear();
+    };
+    for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+        if (is_either(words[i], {"-z", "-n"}) && is_argument(lone_variable(words[i + 1])))
+            empty(words[i + 1]);
+        const std::string name = lone_variable(words[i]);
+        if (i + 2 >= words.size() || name.empty() || !is_either(words[i + 1], {"=", "==", "!="}))
             continue;
-        const std::string name = word.substr(2, word.size() - 3);
-        if (assigned_name(name + "=") == name.size() && !is_set_elsewhere(name)) {
-            out.insert(name);
-            word.clear();
-        }
+        const bool unset = assigned_name(name + "=") == name.size() && !is_set_elsewhere(name);
+        if (unset || (is_argument(name) && words[i + 2].empty()))
+            empty(words[i]);
     }
     return out;
 }
@@ -62,8 +78,11 @@ void ShellInterpreter::run(const std::vector<ShellToken>& tokens)
     walk(tokens, 0, tokens.size());
     while (!frames_.empty())
         pop(frames_.back().line);
-    for (const auto& [name, function] : functions_)
-        if (!function.called)
+    for (auto& [name, function] : functions_)
+        if (!function.called &&
+            takes(fmt::format("function {}, which nothing calls, is run", name)))
+            walk(*function.tokens, function.begin, function.end);
+        else if (!function.called)
             out_.skipped.push_back(fmt::format("lines {} to {}: function {} was not run",
                                                function.first_line, function.last_line, name));
 }
@@ -106,8 +125,7 @@ void ShellInterpreter::take(const ShellToken& token)
         operation(token.operation);
         return;
     }
-    if (target_follows_) {
-        target_follows_ = false;
+    if (std::exchange(target_follows_, false) && !token.plain().starts_with("--")) {
         if (redirect_ == "<<<")
             here_string_ = expander_.text(token.pieces);
         else if (is_either(redirect_, {">", ">>", ">|"}))
@@ -275,8 +293,9 @@ std::optional<bool> ShellInterpreter::condition(std::size_t from)
     const std::optional<bool> out = shell_test(words);
     for (const std::string& name : unset)
         if (out && runs())
-            out_.assumed.push_back(
-                fmt::format("line {}: {} is empty: no line sets it", line_, name));
+            out_.assumed.push_back(fmt::format(
+                "line {}: {} is empty: {}", line_, is_argument(name) ? "$" + name : name,
+                is_argument(name) ? "no argument is given" : "no line sets it"));
     if (!out)
         condition_ = fmt::format("{}", fmt::join(words, " ")).substr(0, longest_told);
     const auto matches = std::find(words.begin(), words.end(), "=~");

@@ -21,6 +21,10 @@ public:
     // Of the script, or of the function that is called: $1, $2, ..., $@ and $#.
     void set_parameters(std::vector<TracedText> words);
 
+    // What is not known to run is taken to: the first branch of an if, a loop once, functions that
+    // nothing calls.
+    void take_doubtful() { takes_doubtful_ = true; }
+
     void run(const std::vector<ShellToken>& tokens);
 
     int too_deep() const { return expander_.too_deep(); }
@@ -72,6 +76,7 @@ private:
     // Blocks (shell_blocks.cpp).
     void push(Frame::Kind kind, bool frame_runs, std::string why);
     void pop(int last_line);
+    bool takes(std::string_view what);     // what is not known to run; told where it does
     bool keyword(const std::string& word); // opens or closes a part; true when the word does
     bool closing(const std::string& word);
     void branch(const std::string& word);
@@ -125,6 +130,7 @@ private:
     const ShellToken* here_document_ = nullptr; // of the command being read
     TracedText here_string_;                    // <<< "text" of the command being read
     bool stopped_ = false;
+    bool takes_doubtful_ = false;
     int line_ = 0;
     int depth_ = 0; // of functions and files in one another
     std::size_t steps_ = 0;

@@ -22,7 +22,7 @@ std::vector<TracedText> shown_arguments(const TracedText& comment, const std::st
     bool called = false;
     for (const ShellToken& token : shell_tokens(comment).tokens) {
         const std::string plain = token.plain();
-        if (called && (plain.empty() || plain.find_first_of("[{-") == 0))
+        if (called && (plain.empty() || plain.find_first_of("[{-<") == 0))
             return {};
         if (called)
             out.push_back(token.pieces.front().text);
@@ -56,7 +56,7 @@ void define_slurm_variables(ShellScript& script)
         const ShellTokens words = shell_tokens(traced(text, directive.line()));
         for (std::size_t i = 0; i + 1 < words.tokens.size(); ++i) {
             const std::string name = words.tokens[i].plain();
-            const std::string value = words.tokens[i + 1].plain();
+            std::string value = words.tokens[i + 1].plain();
             const auto define = [&](std::string_view variable) {
                 TracedText traced_value;
                 traced_value.append(value, directive.line());
@@ -69,9 +69,14 @@ void define_slurm_variables(ShellScript& script)
                 define("SLURM_NTASKS");
             else if (name == "--ntasks-per-node")
                 define("SLURM_NTASKS_PER_NODE");
-            else if (name == "--gpus-per-node")
+            else if (name == "--gpus-per-node") {
                 define("SLURM_GPUS_PER_NODE");
-            else if (name == "--cpus-per-task" || name == "-c")
+                value = value.substr(value.rfind(':') + 1); // "h100:8"
+                define("SLURM_GPUS_ON_NODE");
+            } else if (name == "--gres" && value.starts_with("gpu:")) {
+                value = value.substr(value.rfind(':') + 1);
+                define("SLURM_GPUS_ON_NODE");
+            } else if (name == "--cpus-per-task" || name == "-c")
                 define("SLURM_CPUS_PER_TASK");
         }
     }
@@ -79,14 +84,24 @@ void define_slurm_variables(ShellScript& script)
 
 namespace {
 
+enum class Doubtful { left_out, taken };
+
+// What a script is read with.
+struct Surroundings {
+    const std::string& file;
+    const ShellFiles& files;
+    std::vector<TracedText> parameters;
+    Doubtful doubtful = Doubtful::left_out;
+};
+
 // Runs what was cut into tokens; what it starts with is in `out` already.
-Checked<ShellScript> read_tokens(const ShellTokens& tokens, ShellScript out,
-                                 const std::string& file, const ShellFiles& files,
-                                 std::vector<TracedText> parameters)
+Checked<ShellScript> read_tokens(const ShellTokens& tokens, ShellScript out, Surroundings around)
 {
-    ShellInterpreter interpreter(out, files);
-    if (!parameters.empty())
-        interpreter.set_parameters(std::move(parameters));
+    ShellInterpreter interpreter(out, around.files);
+    if (!around.parameters.empty())
+        interpreter.set_parameters(std::move(around.parameters));
+    if (around.doubtful == Doubtful::taken)
+        interpreter.take_doubtful();
     interpreter.run(tokens.tokens);
     out.too_deep = tokens.too_deep > 0 ? tokens.too_deep : interpreter.too_deep();
     for (const auto& [name, variable] : out.variables)
@@ -94,16 +109,14 @@ Checked<ShellScript> read_tokens(const ShellTokens& tokens, ShellScript out,
             out.exported[name] = variable.values.front();
     if (interpreter.overflown())
         return tl::unexpected(
-            Problems{{file, 0, "", "its variables grow beyond all reason",
+            Problems{{around.file, 0, "", "its variables grow beyond all reason",
                       "give the launch line with the values put in", Severity::error}});
     return out;
 }
 
-} // namespace
-
-Checked<ShellScript> read_shell(const TracedText& text, const std::string& file,
-                                const std::map<std::string, std::string>& defined,
-                                const ShellFiles& files)
+Checked<ShellScript> read_script(const TracedText& text,
+                                 const std::map<std::string, std::string>& defined,
+                                 Surroundings around)
 {
     ShellTokens tokens = shell_tokens(text);
     ShellScript out;
@@ -115,14 +128,29 @@ Checked<ShellScript> read_shell(const TracedText& text, const std::string& file,
         traced_value.append(value, 0);
         out.variables[name].values = {std::move(traced_value)};
     }
-    std::vector<TracedText> words = file.empty() || defined.contains("1")
-                                        ? std::vector<TracedText>{}
-                                        : shown_arguments_in(text, file);
-    for (const TracedText& word : words) {
+    if (!around.file.empty() && !defined.contains("1"))
+        around.parameters = shown_arguments_in(text, around.file);
+    for (const TracedText& word : around.parameters) {
         out.shown_call.append(out.shown_call.text.empty() ? "" : " ", word.line());
         out.shown_call.append(word);
     }
-    return read_tokens(tokens, std::move(out), file, files, std::move(words));
+    return read_tokens(tokens, std::move(out), std::move(around));
+}
+
+} // namespace
+
+Checked<ShellScript> read_shell(const TracedText& text, const std::string& file,
+                                const std::map<std::string, std::string>& defined,
+                                const ShellFiles& files)
+{
+    return read_script(text, defined, {file, files, {}, Doubtful::left_out});
+}
+
+Checked<ShellScript> read_doubtful_shell(const TracedText& text, const std::string& file,
+                                         const std::map<std::string, std::string>& defined,
+                                         const ShellFiles& files)
+{
+    return read_script(text, defined, {file, files, {}, Doubtful::taken});
 }
 
 Checked<ShellScript> read_inner_shell(const TracedText& text, const ShellVariables& known)
@@ -131,7 +159,7 @@ Checked<ShellScript> read_inner_shell(const TracedText& text, const ShellVariabl
     ShellScript out;
     out.skipped = std::move(tokens.skipped);
     out.variables = known;
-    return read_tokens(tokens, std::move(out), "", {}, {});
+    return read_tokens(tokens, std::move(out), {"", {}, {}, Doubtful::left_out});
 }
 
 } // namespace trainyard

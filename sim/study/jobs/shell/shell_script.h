@@ -40,6 +40,12 @@ Checked<ShellScript> read_shell(const TracedText& text, const std::string& file,
                                 const std::map<std::string, std::string>& defined,
                                 const ShellFiles& files = {});
 
+// The same where what is not known to run is taken to, which `assumed` tells: an if whose condition
+// is not known, a loop over words that are not, a function that nothing calls.
+Checked<ShellScript> read_doubtful_shell(const TracedText& text, const std::string& file,
+                                         const std::map<std::string, std::string>& defined,
+                                         const ShellFiles& files);
+
 // A script that another one starts as a text ("bash -c '...'"), with what that one knows.
 Checked<ShellScript> read_inner_shell(const TracedText& text, const ShellVariables& known);
 

@@ -144,11 +144,25 @@ private:
         at_ = end;
     }
 
+    // Length of a template's "<output_dir>", "<path/to/model>"; 0 where none begins. A shell would
+    // read a file there.
+    std::size_t placeholder() const
+    {
+        if (peek() != '<')
+            return 0;
+        std::size_t length = 1;
+        while (is_name_character(peek(length)) ||
+               (peek(length) != '\0' &&
+                std::string_view("-./").find(peek(length)) != std::string_view::npos))
+            ++length;
+        return length > 1 && peek(length) == '>' ? length + 1 : 0;
+    }
+
     ShellToken next()
     {
         ShellToken token;
         token.line = line();
-        if (!ahead("&&"))
+        if (!ahead("&&") && placeholder() == 0)
             for (const std::string_view word : redirects)
                 if (ahead(word)) {
                     token.kind = ShellToken::Kind::redirect;
@@ -192,8 +206,12 @@ private:
             token.pieces = std::exchange(pieces_, {});
             return token;
         }
-        while (!at_end() && std::string_view(" \t\r\n;&|<>()").find(peek()) == std::string::npos)
-            if (!skip_continuation())
+        while (!at_end() && (placeholder() > 0 ||
+                             std::string_view(" \t\r\n;&|<>()").find(peek()) == std::string::npos))
+            if (const std::size_t length = placeholder(); length > 0)
+                for (std::size_t i = 0; i < length; ++i)
+                    take();
+            else if (!skip_continuation())
                 read_character();
         flush(false);
         token.pieces = std::move(pieces_);

@@ -213,10 +213,12 @@ private:
         const auto device = settings_.text(name, draft_);
         if (!device || *device == "none")
             return;
-        if (*device == "cpu")
-            take(name, field, OffloadTarget::cpu, place);
-        else
-            draft_.refuse(settings_.origin(name), "is not modelled", "cpu or none");
+        if (*device != "cpu" && *device != "nvme")
+            return draft_.refuse(settings_.origin(name), "is not modelled", "cpu or none");
+        take(name, field, OffloadTarget::cpu, place);
+        if (*device == "nvme")
+            draft_.flag(settings_.origin(name),
+                        "drives are not modelled, taken as the host's memory: it is slower");
     }
 
     void unmodelled()
@@ -283,13 +285,29 @@ private:
                                                       : sizes.accumulation_name);
         if (sizes.micro)
             sizes.micro_origin = settings_.origin(sizes.micro_name);
+        const bool nothing = !sizes.all && !sizes.micro && !sizes.accumulation;
+        if (!nothing)
+            take_trainers(sizes);
         constexpr std::int64_t trainers_usual = 8;
         sizes.usual_micro = after_trainer_ ? trainers_usual : 1;
         sizes.whose_default = after_trainer_ ? "Hugging Face Trainer's" : "DeepSpeed's";
         // What the trainer's arguments said stands where all is "auto".
-        const bool nothing = !sizes.all && !sizes.micro && !sizes.accumulation;
         if (!nothing || training_.global_batch == 0)
             settle_batches(sizes, context_);
+    }
+
+    // Where it states some of the sizes, the trainer's arguments state the others.
+    void take_trainers(BatchSizes& sizes)
+    {
+        if (!after_trainer_ || training_.global_batch == 0 || (sizes.all && sizes.accumulation))
+            return;
+        const std::int64_t pass = training_.micro_batch * context_.replicas();
+        if (!sizes.all && !sizes.accumulation && pass > 0)
+            sizes.accumulation = training_.global_batch / pass;
+        if (!sizes.micro) {
+            sizes.micro = training_.micro_batch;
+            sizes.micro_origin = Origin{0, "the trainer's arguments"};
+        }
     }
 
     void list_unseen()
@@ -343,51 +361,6 @@ void read_deepspeed_job(const std::string& text, JobContext& context)
                              "(--set {}=4096 does)",
                              draft.scenario.training.sequence_length,
                              fewer ? ", as many as the model has positions" : "", length));
-}
-
-std::string write_deepspeed(const ExportedJob& exported)
-{
-    const Training& training = exported.job.training;
-    const Strategy& strategy = exported.job.strategy;
-    Json out = Json::object();
-    out["train_batch_size"] = training.global_batch;
-    out["train_micro_batch_size_per_gpu"] = training.micro_batch;
-    out["gradient_accumulation_steps"] = exported.job.micro_batches();
-    out["bf16"]["enabled"] = training.precision == Precision::bf16;
-    out["fp16"]["enabled"] = training.precision == Precision::fp16;
-    if (*training.fp32_gradients)
-        out["communication_data_type"] = "fp32";
-    out["optimizer"]["type"] = training.optimizer == Optimizer::sgd    ? "SGD"
-                               : training.optimizer == Optimizer::muon ? "Muon"
-                                                                       : "AdamW";
-    Json& zero = out["zero_optimization"];
-    zero["stage"] = strategy.zero;
-    zero["overlap_comm"] = *strategy.overlap.dp;
-    if (strategy.zero == 0)
-        zero["reduce_bucket_size"] =
-            strategy.bucket_cap.value() / static_cast<unsigned>(gradient_bytes(training));
-    if (strategy.zero == 1 || strategy.zero == 2) {
-        zero["reduce_bucket_size"] = strategy.sharding.reduce_bucket;
-        zero["allgather_bucket_size"] = strategy.sharding.gather_bucket;
-        zero["reduce_scatter"] = strategy.sharding.reduce_scatter;
-    }
-    if (strategy.zero == 3 && strategy.shard_group)
-        zero["mics_shard_size"] = *strategy.shard_group;
-    if (strategy.zero == 3 && strategy.fsdp.reshard_ranks)
-        zero["zero_hpz_partition_size"] = *strategy.fsdp.reshard_ranks;
-    if (strategy.offload.optimizer == OffloadTarget::cpu)
-        zero["offload_optimizer"]["device"] = "cpu";
-    if (strategy.offload.parameters == OffloadTarget::cpu)
-        zero["offload_param"]["device"] = "cpu";
-    if (strategy.tp > 1)
-        out["tensor_parallel"]["autotp_size"] = strategy.tp;
-    if (strategy.cp > 1)
-        out["sequence_parallel_size"] = strategy.cp;
-    if (strategy.pp > 1)
-        out["pipeline"]["stages"] = strategy.pp;
-    if (strategy.pp > 1 && training.recompute == Recompute::full)
-        out["pipeline"]["activation_checkpoint_interval"] = 1;
-    return to_text(out) + "\n";
 }
 
 } // namespace trainyard

@@ -314,6 +314,7 @@ private:
     {
         Json named = Json::object();
         Json others = Json::array();
+        Json passed; // the settings that it is given first
         parts(')', [&] {
             const std::size_t from = at_;
             const int line = line_;
@@ -324,15 +325,34 @@ private:
             } else {
                 at_ = from;
                 line_ = line;
-                others.push_back(value().json);
+                PythonValue given = value();
+                if (others.items().empty() && is_function(given.call) && given.json.is_object())
+                    passed = given.json;
+                others.push_back(std::move(given.json));
             }
         });
         const PythonSettings* const made = made_by(name);
         if (made != nullptr && may_copy(made->values))
             named = made->values;
-        else if (!others.items().empty())
-            named["args"] = std::move(others);
+        else if (is_function(name) && passed.is_object()) {
+            named = std::move(passed);
+            named[passed_through] = name;
+        } else {
+            if (is_function(name))
+                named[made_elsewhere] = name;
+            if (!others.items().empty())
+                named["args"] = std::move(others);
+        }
         return {std::move(named), name};
+    }
+
+    // Not a class, "FullAC.Config".
+    static bool is_function(std::string_view name)
+    {
+        const std::string_view last = name.substr(name.rfind('.') + 1);
+        const std::size_t letter = last.find_first_not_of('_');
+        return letter != std::string_view::npos &&
+               std::isupper(static_cast<unsigned char>(last[letter])) == 0;
     }
 
     // What a function of the file returns, wherever it stands.

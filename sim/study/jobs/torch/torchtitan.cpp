@@ -13,7 +13,7 @@ namespace trainyard {
 namespace {
 
 // Settings without a bearing on a step, by how they begin.
-constexpr std::array<std::string_view, 21> aside_settings{"fault_tolerance",
+constexpr std::array<std::string_view, 23> aside_settings{"fault_tolerance",
                                                           "job",
                                                           "profiling",
                                                           "profiler",
@@ -21,6 +21,8 @@ constexpr std::array<std::string_view, 21> aside_settings{"fault_tolerance",
                                                           "checkpoint",
                                                           "lr_scheduler",
                                                           "validation",
+                                                          "validator",
+                                                          "loss.loss_fn",
                                                           "comm",
                                                           "debug",
                                                           "dataloader",
@@ -167,6 +169,15 @@ private:
         if (loss != model)
             take("compile.components", software.loss,
                  loss ? LossKernel::fused : LossKernel::log_softmax, "software.loss");
+        if (settings_.flag("loss.chunked", draft_).value_or(false)) {
+            take("loss.chunked", software.loss, LossKernel::in_place, "software.loss");
+            draft_.flag(settings_.origin("loss.chunked"),
+                        "logits are made a part at a time, modelled whole: they take less memory");
+        }
+        if (settings_.has("model_spec.flavor") && !settings_.has("model_spec.attn_backend"))
+            draft_.assume("attention by scaled_dot_product_attention, the default of torchtitan's "
+                          "registries until 0.3, where it is flex_attention (--set "
+                          "software.attention=triton)");
     }
 
     bool has_converter(std::string_view word)
@@ -372,18 +383,28 @@ private:
             draft_.refuse(settings_.origin(name), "is not modelled", "none, selective or full");
     }
 
+    // "AdamW", or those of groups of parameters: Muon leaves the others to Adam anyway.
     void optimizer()
     {
-        const auto name = settings_.text("optimizer.name", draft_);
-        if (!name)
+        std::string where = "optimizer.name";
+        std::string name = settings_.text(where, draft_).value_or("");
+        const Json* const groups = settings_.find("optimizer.param_groups");
+        if (name.empty() && groups != nullptr && groups->is_array())
+            for (const Json& group : groups->items()) {
+                const Json* const said = group.find("optimizer_name");
+                if (said == nullptr || !said->is_string() || name.find("Muon") != std::string::npos)
+                    continue;
+                where = "optimizer.param_groups";
+                name = said->as_string();
+            }
+        if (name.empty())
             return;
-        if (*name == "Adam" || *name == "AdamW")
-            take("optimizer.name", training_.optimizer, Optimizer::adam, "training.optimizer");
-        else if (*name == "Muon" || *name == "DistMuon")
-            take("optimizer.name", training_.optimizer, Optimizer::muon, "training.optimizer");
+        if (name == "Adam" || name == "AdamW")
+            take(where, training_.optimizer, Optimizer::adam, "training.optimizer");
+        else if (name == "Muon" || name == "DistMuon")
+            take(where, training_.optimizer, Optimizer::muon, "training.optimizer");
         else
-            draft_.refuse(settings_.origin("optimizer.name"), "is not modelled",
-                          "Adam, AdamW or Muon");
+            draft_.refuse(settings_.origin(where), "is not modelled", "Adam, AdamW or Muon");
     }
 
     void list_unseen()

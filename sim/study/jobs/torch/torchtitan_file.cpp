@@ -75,6 +75,26 @@ void name_converters(Json& values)
     out["converters"] = std::move(names);
 }
 
+// Optimizers and losses by what makes them: _dist_muon_optimizer(...), ChunkedLossWrapper.Config().
+void say_makers(Json& values)
+{
+    const auto maker = [&](std::string_view section) {
+        const Json* const part = values.find(section);
+        const Json* const called = part != nullptr ? part->find(called_name) : nullptr;
+        return called != nullptr ? called->as_string() : std::string();
+    };
+    const auto say = [&](std::string_view section, std::string_view key, Json value) {
+        const int line = values.find(section)->line();
+        Json& said = values[section][key];
+        said = std::move(value);
+        said.set_line(line);
+    };
+    if (maker("optimizer").find("muon") != std::string::npos)
+        say("optimizer", "name", Json("DistMuon"));
+    if (maker("loss").starts_with("Chunked"))
+        say("loss", "chunked", Json(true));
+}
+
 // What is said by which class is called: activation_checkpoint=FullAC.Config().
 void say_calls(Json& values)
 {
@@ -103,8 +123,10 @@ void forget_calls(Json& values)
             forget_calls(item);
     if (!values.is_object())
         return;
-    std::erase_if(values.members(),
-                  [](const Json::Member& one) { return one.first == called_name; });
+    std::erase_if(values.members(), [](const Json::Member& one) {
+        return one.first == called_name || one.first == made_elsewhere ||
+               one.first == passed_through;
+    });
     for (Json::Member& member : values.members())
         forget_calls(member.second);
 }
@@ -160,8 +182,18 @@ Checked<Json> from_python(const std::string& text, const std::string& file, JobC
                  : fmt::format("--define config=NAME takes one of {}", fmt::join(names, ", ")),
              Severity::error}});
     }
+    if (const Json* const base = chosen->values.find(made_elsewhere))
+        return tl::unexpected(
+            Problems{{file, chosen->values.line(), "",
+                      fmt::format("{} begins with {}(), which is not in this file", chosen->name,
+                                  base->as_string()),
+                      "import the file that defines it", Severity::error}});
     context.draft.understand({chosen->values.line(), chosen->name}, "the configuration");
+    if (const Json* const through = chosen->values.find(passed_through))
+        context.draft.flag(
+            fmt::format("{}() is not in this file: taken to change nothing", through->as_string()));
     say_calls(chosen->values);
+    say_makers(chosen->values);
     name_converters(chosen->values);
     name_model(*chosen);
     forget_calls(chosen->values);

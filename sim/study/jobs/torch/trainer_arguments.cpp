@@ -5,6 +5,7 @@
 #include "sim/study/jobs/job_sizes.h"
 #include "sim/study/jobs/named_model.h"
 #include "sim/study/jobs/nearest_optimizer.h"
+#include "sim/study/jobs/torch/trainer_formats.h"
 #include "sim/study/jobs/training_purpose.h"
 
 #include <algorithm>
@@ -12,10 +13,6 @@
 
 namespace trainyard {
 namespace {
-
-constexpr std::array<std::string_view, 4> transformers_words{
-    "--per-device-train-batch-size", "--model-name-or-path", "--pretrained-model-name-or-path",
-    "--base-model"};
 
 class TrainerReader {
 public:
@@ -33,11 +30,11 @@ public:
     {
         model();
         flag_purpose(values_, draft_);
-        precision();
+        read_trainer_precision(arguments_, draft_);
         sharding();
         parallel_sizes();
         recompute();
-        attention();
+        read_trainer_kernels(arguments_, draft_);
         lengths();
         batches();
         optimizer();
@@ -65,60 +62,49 @@ private:
     // By a path or by Hugging Face's name.
     void model()
     {
-        constexpr std::array<std::string_view, 7> names{"--model-name-or-path",
-                                                        "--model-name",
-                                                        "--base-model",
-                                                        "--pretrained-model-name-or-path",
-                                                        "--model-path",
-                                                        "--model-id",
-                                                        "--model"};
+        constexpr std::array<std::string_view, 11> names{"--model-name-or-path",
+                                                         "--model-name",
+                                                         "--base-model",
+                                                         "--base-model-name-or-path",
+                                                         "--pretrained-model-name-or-path",
+                                                         "--model-path",
+                                                         "--model-id",
+                                                         "--model",
+                                                         "--pretrained-model",
+                                                         "--pretrained-model-path",
+                                                         "--hf-model-name"};
+        // Where it may lie else.
+        constexpr std::array<std::string_view, 5> places{"--pretrain", "--model-dir", "--init-ckpt",
+                                                         "--checkpoint-dir", "--ckpt-dir"};
         // ms-swift's --model_name is what the trained one shall be called: one that is known goes
         // before one that is not.
         std::string_view chosen;
-        for (const std::string_view name : names) {
+        bool known = false;
+        const auto consider = [&](std::string_view name) {
+            if (known)
+                return;
             const std::string value = values_.text(name);
-            const bool known = !shipped_model_named(value).empty();
+            known = !shipped_model_named(value).empty();
             if (known || (chosen.empty() && !value.empty()))
                 chosen = name;
-            if (known)
-                break;
-        }
+        };
+        for (const std::string_view name : names)
+            consider(name);
+        for (const std::string_view name : places)
+            if (arguments_.contains(name))
+                consider(name);
         if (!chosen.empty())
             take_named_model(values_.text(chosen), values_.origin(chosen), context_);
     }
 
-    void precision()
+    // "--fsdp full_shard", or a switch alone.
+    std::string_view fsdp_option()
     {
-        const std::string mixed = values_.text("--mixed-precision");
-        for (const std::string_view other : {"--bf16", "--fp16", "--tf32"})
-            values_.on(other); // looked at, whichever says it first
-        if (mixed == "fp8" || values_.on("--fp8")) {
-            take(mixed == "fp8" ? "--mixed-precision" : "--fp8", training_.precision,
-                 Precision::fp8, "training.precision");
-            if (values_.on("--fp8-enable-fsdp-float8-all-gather"))
-                take("--fp8-enable-fsdp-float8-all-gather", training_.formats.parameter_gather,
-                     true, "training.formats.parameter_gather");
-        } else if (mixed == "bf16" || mixed == "fp16")
-            take("--mixed-precision", training_.precision,
-                 mixed == "bf16" ? Precision::bf16 : Precision::fp16, "training.precision");
-        else if (values_.on("--pure-bf16")) {
-            take("--pure-bf16", training_.precision, Precision::bf16, "training.precision");
-            draft_.flag(values_.origin("--pure-bf16"),
-                        "parameters and states of the optimizer are in bf16 alone, modelled with "
-                        "copies in fp32: they take less memory");
-        } else if (values_.on("--bf16"))
-            take("--bf16", training_.precision, Precision::bf16, "training.precision");
-        else if (values_.on("--fp16"))
-            take("--fp16", training_.precision, Precision::fp16, "training.precision");
-        else if (values_.on("--tf32"))
-            take("--tf32", training_.precision, Precision::tf32, "training.precision");
-        else if (draft_.settings_elsewhere) {
-            training_.precision = Precision::bf16;
-            draft_.assume("bf16: the file that may say is not there");
-        } else {
-            training_.precision = Precision::fp32;
-            draft_.assume("fp32: neither --bf16 nor --fp16");
-        }
+        std::string_view option = values_.either("--fsdp", "--fsdp.sharding-strategy");
+        for (const std::string_view name : {"--use-fsdp", "--enable-fsdp"})
+            if (!arguments_.contains(option) && values_.on(name))
+                option = name;
+        return option;
     }
 
     // --fsdp "full_shard auto_wrap"; OLMo's --fsdp.sharding_strategy=FULL_SHARD
@@ -127,15 +113,21 @@ private:
         std::string& framework = draft_.scenario.software.framework;
         framework = framework_ == TrainerFor::deepspeed ? "deepspeed" : "torch-ddp";
         const bool compiled = values_.on("--torch-compile");
-        const std::string_view option = values_.either("--fsdp", "--fsdp.sharding-strategy");
+        const std::string_view option = fsdp_option();
         const Argument* fsdp = arguments_.find(option);
-        std::string said = fsdp == nullptr ? std::string() : in_lower_case(fsdp->text());
+        std::string said;
+        if (fsdp != nullptr)
+            for (const std::string& value : fsdp->values)
+                said += " " + in_lower_case(value);
         for (const std::string_view strategy : {"--fsdp-sharding-strategy", "--sharding-strategy"})
             if (fsdp != nullptr)
                 said += " " + in_lower_case(values_.text(strategy));
         const auto says = [&](std::string_view word) {
             return said.find(word) != std::string::npos;
         };
+        const bool alone = fsdp != nullptr && (fsdp->values.empty() || says("true"));
+        if (alone || (fsdp != nullptr && option != "--fsdp" && !says("shard")))
+            said += " full_shard"; // a switch
         if (says("full_shard") || says("shard_grad_op") || says("hybrid_shard")) {
             framework = "torch-fsdp";
             take(option, strategy_.zero, 3, "strategy.zero");
@@ -145,13 +137,19 @@ private:
             if (says("shard_grad_op"))
                 take(option, strategy_.reshard_after_forward, false,
                      "strategy.reshard_after_forward");
+            if (says("hybrid_shard_zero2"))
+                strategy_.reshard_after_forward = false;
             if (says("hybrid_shard") && draft_.size.gpus_per_node)
                 take(option, strategy_.shard_group, *draft_.size.gpus_per_node,
                      "strategy.shard_group");
-            const bool apart = values_.on("--fsdp-offload");
+            const bool whole = values_.on("--fsdp-cpu-offload");
+            const bool apart = values_.on("--fsdp-offload") || whole;
             if (says("offload") || apart) {
-                take(apart ? "--fsdp-offload" : option, strategy_.offload.parameters,
-                     OffloadTarget::cpu, "strategy.offload.parameters");
+                take(whole   ? "--fsdp-cpu-offload"
+                     : apart ? "--fsdp-offload"
+                             : option,
+                     strategy_.offload.parameters, OffloadTarget::cpu,
+                     "strategy.offload.parameters");
                 strategy_.offload.optimizer = OffloadTarget::cpu;
             }
         } else if (framework_ == TrainerFor::torch)
@@ -169,9 +167,11 @@ private:
             for (const std::string_view name : names)
                 values_.take(name, field, place);
         };
-        size({"--tp-size", "--tensor-parallel-size", "--tensor-model-parallel-size", "--tp"},
+        size({"--tp-size", "--tensor-parallel-size", "--tensor-model-parallel-size", "--tp",
+              "--model-parallel-size"},
              strategy_.tp, "strategy.tp");
-        size({"--pp-size", "--pipeline-parallel-size", "--pipeline-model-parallel-size", "--pp"},
+        size({"--pp-size", "--pipeline-parallel-size", "--pipeline-model-parallel-size", "--pp",
+              "--pipe-parallel-size"},
              strategy_.pp, "strategy.pp");
         size({"--ep-size", "--expert-parallel-size", "--expert-model-parallel-size"}, strategy_.ep,
              "strategy.ep");
@@ -186,7 +186,8 @@ private:
                                          : ContextKind::ulysses;
         shards();
         workers();
-        values_.take("--zero-stage", strategy_.zero, "strategy.zero");
+        if (framework_ == TrainerFor::torch)
+            values_.take("--zero-stage", strategy_.zero, "strategy.zero");
     }
 
     // axolotl's copies and shards of FSDP.
@@ -223,58 +224,13 @@ private:
 
     void recompute()
     {
-        if (values_.on("--gradient-checkpointing"))
-            take("--gradient-checkpointing", training_.recompute, Recompute::full,
-                 "training.recompute");
-    }
-
-    // Hugging Face's word for it, LLaMA-Factory's, and switches of scripts and axolotl.
-    void attention()
-    {
-        std::optional<AttentionKernel>& kernel = draft_.scenario.software.attention;
-        constexpr std::string_view place = "software.attention";
         for (const std::string_view name :
-             {"--attn-implementation", "--attn-impl", "--attention-implementation", "--flash-attn"})
-        {
-            const std::string said = values_.text(name);
-            if (said.find("flash") != std::string::npos || said.starts_with("fa")) {
-                take(name, kernel, AttentionKernel::flash2, place);
-                if (said.find('3') != std::string::npos)
-                    draft_.assume(values_.origin(name), "as FlashAttention 2");
-            } else if (said == "flex_attention")
-                take(name, kernel, AttentionKernel::triton, place);
-            else if (said == "sdpa" || said == "auto")
-                take(name, kernel, AttentionKernel::sdpa, place);
-            else if (said == "eager" || said == "disabled")
-                take(name, kernel, AttentionKernel::unfused, place);
-        }
-        for (const std::string_view name :
-             {"--flash-attn", "--flash-attention", "--use-flash-attn", "--use-flash-attention",
-              "--use-flash-attention-2", "--use-flash-attn-2"})
-            if (!kernel && values_.on(name))
-                take(name, kernel, AttentionKernel::flash2, place);
-        if (!kernel && values_.on("--sdp-attention"))
-            take("--sdp-attention", kernel, AttentionKernel::sdpa, place);
-        if (!kernel && is_of_transformers() && !has_encoder()) {
-            kernel = AttentionKernel::sdpa;
-            draft_.assume("attention by scaled_dot_product_attention (sdpa), the default of "
-                          "transformers since 4.36 for models that have it");
-        }
-    }
-
-    // What only programs with Hugging Face's models say.
-    bool is_of_transformers() const
-    {
-        return std::ranges::any_of(
-            transformers_words, [&](std::string_view name) { return arguments_.contains(name); });
-    }
-
-    // T5 and its kind compute attention op by op in transformers: their positions are a bias.
-    bool has_encoder() const
-    {
-        const auto* const model =
-            draft_.model ? std::get_if<Transformer>(&draft_.model->architecture) : nullptr;
-        return model != nullptr && !model->encoders.empty();
+             {"--gradient-checkpointing", "--use-gradient-checkpointing",
+              "--enable-gradient-checkpointing", "--gradient-checkpoint", "--grad-checkpoint",
+              "--grad-checkpointing", "--activation-checkpointing",
+              "--use-activation-checkpointing", "--enable-activation-checkpointing"})
+            if (values_.on(name))
+                return take(name, training_.recompute, Recompute::full, "training.recompute");
     }
 
     void lengths()
@@ -282,7 +238,8 @@ private:
         for (const std::string_view name :
              {"--max-seq-length", "--max-length", "--block-size", "--model-max-length",
               "--seq-length", "--seq-len", "--cutoff-len", "--sequence-len", "--max-seq-len",
-              "--context-length", "--sequence-length", "--max-source-length"})
+              "--context-length", "--sequence-length", "--max-sequence-length", "--max-len",
+              "--max-source-length"})
             if (const auto length = values_.whole(name)) {
                 const std::int64_t answer =
                     name == "--max-source-length"
@@ -298,6 +255,16 @@ private:
                                   fewer ? ", as many as the model has positions" : ""));
     }
 
+    bool take_micro(std::string_view name, BatchSizes& sizes)
+    {
+        const auto size = sizes.micro ? std::nullopt : values_.whole(name);
+        if (!size)
+            return false;
+        sizes.micro = size;
+        sizes.micro_name = name;
+        return true;
+    }
+
     void batches()
     {
         BatchSizes sizes;
@@ -310,13 +277,19 @@ private:
             sizes.accumulation_name = std::string(values_.either(sizes.accumulation_name, name));
         for (const std::string_view name :
              {"--per-device-train-batch-size", "--train-micro-batch-size-per-gpu",
-              "--micro-batch-size", "--batch-size", "--train-batch-size",
-              "--per-gpu-train-batch-size", "--batch-size-training",
-              "--device-train-microbatch-size"})
-            if (const auto size = values_.whole(name); size && !sizes.micro) {
-                sizes.micro = size;
-                sizes.micro_name = name;
-            }
+              "--micro-train-batch-size", "--micro-batch-size", "--per-gpu-train-batch-size",
+              "--device-train-microbatch-size", "--batch-size-per-gpu", "--per-device-batch-size"})
+            take_micro(name, sizes);
+        // Beside one of a pass it is that of a step.
+        const bool beside_micro = sizes.micro_name.find("micro") != std::string::npos;
+        for (const std::string_view name :
+             {"--batch-size", "--train-batch-size", "--batch-size-training"})
+            if (sizes.micro && !arguments_.contains(sizes.all_name) && arguments_.contains(name) &&
+                (beside_micro ||
+                 (name == "--train-batch-size" && !arguments_.contains(sizes.accumulation_name))))
+                sizes.all_name = name;
+            else if (!sizes.micro && take_micro(name, sizes))
+                draft_.assume(values_.origin(name), "of each GPU");
         sizes.all = values_.whole(sizes.all_name);
         constexpr std::int64_t usual = 8;
         sizes.usual_micro = usual;

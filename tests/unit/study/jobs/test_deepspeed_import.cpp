@@ -244,3 +244,11 @@ TEST_CASE("traffic and memory that DeepSpeed saves in ways that are not modelled
     CHECK(says(job.notes.flagged, "zero_quantized_gradients = true"));
     CHECK(says(job.notes.flagged, "offload_optimizer.ratio = 0.3"));
 }
+
+TEST_CASE("offload to drives is that to the host, flagged")
+{
+    const ImportedJob job = config(R"({"train_batch_size": 8, "bf16": {"enabled": true},
+        "zero_optimization": {"stage": 3, "offload_optimizer": {"device": "nvme"}}})");
+    CHECK(job.job.strategy.offload.optimizer == OffloadTarget::cpu);
+    CHECK(says(job.notes.flagged, "drives are not modelled"));
+}

@@ -442,3 +442,48 @@ TEST_CASE("a flavor that is a published model's name is that model")
                                      on_h100(1));
     CHECK(job.scenario.scenario.model.path == "deepseek-v2-lite");
 }
+
+TEST_CASE("what makes the optimizer and the loss of a configuration in Python says which they are")
+{
+    const std::string text = "from torchtitan.trainer import Trainer\n"
+                             "def llama3_8b() -> Trainer.Config:\n"
+                             "    return Trainer.Config(\n"
+                             "        model_spec=model_registry('8B'),\n"
+                             "        loss=ChunkedLossWrapper.Config(loss_fn=Loss.Config(n=1)),\n"
+                             "        optimizer=dist_adamw(lr=1.0),\n"
+                             "        training=TrainingConfig(seq_len=512),\n    )\n";
+    const ImportedJob job = imported(JobKind::torchtitan, text, on_h100(1));
+    CHECK(job.scenario.scenario.software.loss == LossKernel::in_place);
+    CHECK(says(job.notes.flagged, "logits are made a part at a time"));
+    CHECK(says(job.notes.assumed, "attention by scaled_dot_product_attention"));
+    std::string muon = text;
+    muon.replace(muon.find("dist_adamw"), 10, "dist_muon");
+    // Muon needs whole matrices, which FSDP cuts.
+    CHECK(refusal_of(JobKind::torchtitan, muon, on_h100(1)).message.starts_with("optimizer.name"));
+    std::string groups = text;
+    groups.replace(groups.find("dist_adamw(lr=1.0)"), 18,
+                   "Optimizers.Config(param_groups=[Group(optimizer_name='AdamW')])");
+    CHECK(imported(JobKind::torchtitan, groups, on_h100(1)).job.training.optimizer ==
+          Optimizer::adam);
+}
+
+TEST_CASE("a configuration that another file's function makes or changes is told")
+{
+    const std::string base = "from torchtitan.trainer import Trainer\n"
+                             "def llama3_8b() -> Trainer.Config:\n"
+                             "    return Trainer.Config(model_spec=model_registry('8B'),\n"
+                             "        training=TrainingConfig(local_batch_size=3))\n";
+    const std::string wrapped = "def llama3_other() -> Trainer.Config:\n"
+                                "    config = to_graph_trainer(llama3_8b(), registry)\n"
+                                "    config.training.seq_len = 512\n    return config\n";
+    JobImportOptions options = on_h100(1);
+    options.defined["config"] = "llama3_other";
+    const ImportedJob job = imported(JobKind::torchtitan, base + wrapped, options);
+    CHECK(job.job.training.micro_batch == 3);
+    CHECK(job.job.training.sequence_length == 512);
+    CHECK(says(job.notes.flagged, "to_graph_trainer() is not in this file"));
+    const std::string alone =
+        "from torchtitan.trainer import Trainer\n" + wrapped + "unused = Trainer.Config()\n";
+    CHECK(refusal_of(JobKind::torchtitan, alone, options).message ==
+          "llama3_other begins with llama3_8b(), which is not in this file");
+}

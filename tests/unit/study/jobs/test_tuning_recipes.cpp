@@ -279,3 +279,38 @@ TEST_CASE("adapters on all matrices are those that the model has and that are mo
     CHECK(fused.job.training.lora->has(AdapterTarget::linear_qkv));
     CHECK(fused.job.training.lora->has(AdapterTarget::down_proj));
 }
+
+TEST_CASE("a recipe of LLM Foundry describes its model, and its platform the GPUs")
+{
+    const std::string recipe = "max_seq_len: 1024\nmodel:\n  name: mpt_causal_lm\n  d_model: 1024\n"
+                               "  n_heads: 16\n  n_layers: 8\n  expansion_ratio: 4\n"
+                               "  vocab_size: 50368\n  no_bias: true\n  attn_config:\n"
+                               "    attn_impl: triton\n    alibi: true\n"
+                               "optimizer:\n  name: decoupled_lionw\nglobal_train_batch_size: 64\n"
+                               "device_train_microbatch_size: 4\nprecision: amp_bf16\n"
+                               "fsdp_config:\n  sharding_strategy: SHARD_GRAD_OP\n"
+                               "  mixed_precision: PURE\n  activation_checkpointing: true\n";
+    const ImportedJob job = as_recognised(recipe);
+    CHECK(model_of(job).hidden == 1024);
+    CHECK(model_of(job).ffn == 4096);
+    CHECK(!model_of(job).linear_bias);
+    CHECK(model_of(job).position == PositionKind::none);
+    CHECK(job.job.training.sequence_length == 1024);
+    CHECK(job.job.training.global_batch == 64);
+    CHECK(job.job.training.micro_batch == 4);
+    CHECK(job.job.training.precision == Precision::bf16);
+    CHECK(job.job.training.recompute == Recompute::full);
+    CHECK(job.job.strategy.zero == 3);
+    CHECK(job.job.strategy.reshard_after_forward == false);
+    CHECK(job.scenario.scenario.software.attention == AttentionKernel::triton);
+    CHECK(says(job.notes.assumed, "decoupled_lionw: taken as Adam"));
+    CHECK(says(job.notes.flagged, "--fsdp-mixed-precision PURE"));
+    const ImportedJob run = as_recognised(
+        "compute:\n  gpus: 16\nparameters:\n  max_seq_len: 512\n  global_train_batch_size: 64\n"
+        "  model:\n    name: hf_causal_lm\n"
+        "    pretrained_model_name_or_path: meta-llama/Llama-2-7b-hf\n  precision: amp_bf16\n"
+        "  device_train_microbatch_size: auto\n");
+    CHECK(run.job.world() == 16);
+    CHECK(run.job.training.global_batch == 64);
+    CHECK(run.job.strategy.zero == 0);
+}
