@@ -34,10 +34,11 @@ void by_words(LayerReading& reading, const std::string& key)
     if (!reading.fits(key, words.size()))
         return;
     for (std::size_t i = 0; i < words.size(); ++i) {
-        if (words[i] != "sparse" && words[i] != "dense")
+        const bool dense = words[i] == "dense" || words[i] == "mlp";
+        if (!dense && words[i] != "sparse" && words[i].find("moe") == std::string::npos)
             reading.config.error_at(key, i, fmt::format("unknown kind \"{}\"", words[i]),
                                     "\"sparse\": experts, \"dense\": an MLP");
-        reading.layers[i].channel = words[i] == "sparse" ? ChannelKind::experts : ChannelKind::mlp;
+        reading.layers[i].channel = dense ? ChannelKind::mlp : ChannelKind::experts;
     }
 }
 
@@ -180,7 +181,7 @@ void split_layers(LayerReading& reading)
     else if (config.has("expert_ffn_hidden_size") && config.has("ffn_hidden_size") &&
              reading.model.latent && reading.model.moe)
         split_shortcut(reading);
-    else if (recurrent && config.has("num_mem_blocks"))
+    else if (recurrent && (config.has("num_mem_blocks") || config.has("attention_hidden_size")))
         split_shared_blocks(reading);
 }
 

@@ -107,8 +107,13 @@ std::optional<std::int64_t> HfConfig::usual_entry(const std::string& key, const 
         return std::nullopt;
     if (frequency.size() > 1)
         differ_.insert(key);
-    return std::ranges::max_element(frequency, {}, [](const auto& one) { return one.second; })
-        ->first;
+    const int most =
+        std::ranges::max_element(frequency, {}, [](const auto& one) { return one.second; })->second;
+    for (const Json& entry : list.items()) // of several as frequent the first
+        if (const auto found = frequency.find(entry.as_integer());
+            found != frequency.end() && found->second == most)
+            return found->first;
+    return std::nullopt;
 }
 
 std::int64_t HfConfig::required(const Aliases& aliases, std::int64_t largest)

@@ -6,6 +6,7 @@
 #include "sim/base/reader.h"
 #include "sim/workload/huggingface/defaults.h"
 
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <string>
@@ -30,8 +31,9 @@ public:
     static constexpr std::int64_t largest_size = std::int64_t{1} << 24;
 
     // Absent or null gives nullopt; another kind of value, or one outside 1 to `largest`, is
-    // reported. Of a list with an entry per layer the most frequent one counts; where entries
-    // differ, `sizes` tells them apart, and what nobody told apart is said (see `assumed`).
+    // reported. Of a list with an entry per layer the most frequent one counts, of several such the
+    // first; where entries differ, `sizes` tells them apart, and what nobody told apart is said
+    // (see `assumed`).
     std::optional<std::int64_t> number(const Aliases& aliases, std::int64_t largest = largest_size);
     // 1 after having reported it missing.
     std::int64_t required(const Aliases& aliases, std::int64_t largest = largest_size);
@@ -55,6 +57,10 @@ public:
     std::vector<std::string> keys_with_part(std::string_view part) const;
 
     void assume(std::string sentence) { assumed_.push_back(std::move(sentence)); }
+    bool assumes(const std::string& sentence) const
+    {
+        return std::ranges::find(assumed_, sentence) != assumed_.end();
+    }
     void missing(const std::string& key, std::string hint) const;
     void error_at(const std::string& key, std::string message, std::string hint = {}) const;
     // Of the list under `key`.

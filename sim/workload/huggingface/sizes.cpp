@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 
 namespace trainyard {
 namespace {
@@ -21,7 +22,9 @@ void read_latent_attention(HfConfig& config, Transformer& t)
     latent.q_lora_rank = config.number({"q_lora_rank"}).value_or(0);
     latent.kv_lora_rank = config.required({"kv_lora_rank"});
     latent.qk_nope_head_dim = config.required({"qk_nope_head_dim"});
-    latent.qk_rope_head_dim = config.required({"qk_rope_head_dim"});
+    latent.qk_rope_head_dim = config.value("qk_rope_head_dim") != nullptr
+                                  ? config.count({"qk_rope_head_dim"}, 0)
+                                  : config.required({"qk_rope_head_dim"});
     const auto values = config.number({"v_head_dim"});
     latent.v_head_dim = values.value_or(t.hidden / std::max(1, t.heads));
     if (!values)
@@ -53,9 +56,6 @@ void read_narrow_results(HfConfig& config, Transformer& t)
     t.output_rank = config.required({"o_lora_rank"});
     t.output_groups = static_cast<int>(config.number({"o_groups"}).value_or(1));
     t.shared_key_value = true;
-    for (const char* key : {"hc_mult", "num_hash_layers"})
-        if (config.has(key))
-            config.assume(fmt::format("\"{}\" is not modelled", key));
 }
 
 // Whether no layer attends: then there may be no heads either.
@@ -90,14 +90,18 @@ void read_attention(HfConfig& config, Transformer& t)
         config.required({"num_attention_heads", "n_head", "n_heads", "num_heads",
                          "decoder_attention_heads", "attention_heads", "num_query_heads"}));
     t.kv_heads = read_key_heads(config, t);
-    t.head_dim = config.count(
-        {"head_dim", "kv_channels", "d_kv", "attention_head_dim", "d_head", "size_per_head"}, 0);
+    t.head_dim = config.count({"head_dim", "kv_channels", "d_kv", "attention_head_dim", "d_head",
+                               "size_per_head", "dim_head"},
+                              0);
     if (!config.has("kv_lora_rank")) {
         t.value_head_dim = config.count({"v_head_dim", "v_channels"}, 0);
         t.query_rank = config.count({"share_q_dim"}, 0);
     }
     if (config.flag("use_sliding_window", true))
-        t.sliding_window = config.number({"sliding_window", "attention_window_size"}).value_or(0);
+        t.sliding_window = config
+                               .number({"sliding_window", "attention_window_size",
+                                        "sliding_window_size", "local_attention"})
+                               .value_or(0);
     for (const char* key : {"use_qk_norm", "qk_layernorm", "qk_norm", "normalize_qk_projections"})
         t.qk_norm = config.flag(key, t.qk_norm);
     for (const char* key : {"attn_output_gate", "attention_output_gate"})
@@ -116,6 +120,8 @@ const HfConfig::Aliases& feed_forward_keys()
                                          "ffn_dim",
                                          "ffn_hidden_size",
                                          "d_ff",
+                                         "dff",
+                                         "dim_ff",
                                          "decoder_ffn_dim",
                                          "mlp_hidden_size",
                                          "intermediate_dim",
@@ -223,7 +229,10 @@ void read_experts(HfConfig& config, Transformer& t)
 {
     const std::int64_t experts = config.count(
         {"num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts"}, 0);
-    if (experts <= 1 || !config.flag("enable_moe_block", true)) {
+    const bool denied = std::ranges::any_of(
+        std::array{"enable_moe_block", "is_moe", "use_moe"},
+        [&](const char* key) { return config.has(key) && !config.flag(key, true); });
+    if (experts <= 1 || denied) {
         // A model of the family without experts keeps what the shared one would be.
         if (experts == 0)
             t.ffn = config.number({"shared_intermediate_size"}).value_or(t.ffn);
@@ -241,7 +250,8 @@ void read_experts(HfConfig& config, Transformer& t)
     else if (!width)
         config.assume(fmt::format("experts as wide as \"intermediate_size\": {}", t.ffn));
     moe.identity_experts = static_cast<int>(config.count({"zero_expert_num"}, 0));
-    moe.latent_width = config.count({"moe_latent_size", "routed_expert_hidden_size"}, 0);
+    moe.latent_width =
+        config.count({"moe_latent_size", "routed_expert_hidden_size", "moe_hidden_size"}, 0);
     read_shared_experts(config, t, moe);
     read_dense_layers(config, moe);
     read_groups(config, moe);
@@ -261,6 +271,27 @@ std::int64_t vocabulary_of(HfConfig& config)
     const std::int64_t entries = config.required({"vocab_size", "padded_vocab_size"});
     const std::int64_t multiple = config.number({"pad_vocab_size_multiple"}).value_or(1);
     return (entries + multiple - 1) / multiple * multiple;
+}
+
+// Where no key counts the layers they are as many as a list or a word of them has entries.
+int read_layer_count(HfConfig& config)
+{
+    const HfConfig::Aliases counts{"num_hidden_layers", "n_layer",        "num_layers",
+                                   "n_layers",          "decoder_layers", "num_transformer_layers"};
+    const bool counted =
+        std::ranges::any_of(counts, [&](const std::string& key) { return config.has(key); });
+    for (const char* key : {"layers_block_type", "layer_types", "hybrid_override_pattern"})
+        if (const Json* list = counted ? nullptr : config.value(key)) {
+            const std::size_t entries =
+                list->is_array() ? list->items().size()
+                : list->is_string()
+                    ? static_cast<std::size_t>(std::ranges::count_if(
+                          list->as_string(), [](char letter) { return letter != '|'; }))
+                    : 0;
+            if (entries > 0 && entries <= static_cast<std::size_t>(largest_layers))
+                return static_cast<int>(entries);
+        }
+    return static_cast<int>(config.required(counts, largest_layers));
 }
 
 // Tables of the tokens for each layer (Gemma 3n).
@@ -285,11 +316,9 @@ bool states_feed_forward(HfConfig& config)
 
 void read_sizes(HfConfig& config, Transformer& t)
 {
-    t.hidden = config.required({"hidden_size", "n_embd", "n_embed", "d_model", "dim", "model_dim"});
-    t.layers =
-        static_cast<int>(config.required({"num_hidden_layers", "n_layer", "num_layers", "n_layers",
-                                          "decoder_layers", "num_transformer_layers"},
-                                         largest_layers));
+    t.hidden = config.required(
+        {"hidden_size", "n_embd", "n_embed", "d_model", "dim", "model_dim", "emb_dim"});
+    t.layers = read_layer_count(config);
     const bool classifies = t.vocabulary > 0; // images, into so many classes
     t.vocabulary = classifies ? class_count(config, t.vocabulary) : vocabulary_of(config);
     read_attention(config, t);

@@ -9,8 +9,9 @@ namespace {
 
 bool has_latents(const std::string& family)
 {
-    for (const char* name : {"deepseek_v2", "deepseek_v3", "deepseek_v32", "kimi_k2", "kimi_k25",
-                             "kimi_linear", "kimi_k3", "glm_moe_dsa", "longcat_flash"})
+    for (const char* name :
+         {"deepseek_v2", "deepseek_v3", "deepseek_v32", "kimi_k2", "kimi_k25", "kimi_linear",
+          "kimi_k3", "glm_moe_dsa", "longcat_flash", "axk2", "hy_v4", "hy_v4_vl", "glm4_moe_lite"})
         if (family == name)
             return true;
     return false;
