@@ -104,7 +104,8 @@ void say_what_is_left_out(HfConfig& config)
 {
     for (const char* key :
          {"hc_mult", "num_hash_layers", "cross_layer_interval", "H_cycles", "n_recurrent_loops",
-          "total_ut_steps", "num_loops", "router_hidden_size", "gated_norm_rank"})
+          "total_ut_steps", "num_loops", "router_hidden_size", "gated_norm_rank",
+          "mtp_hybrid_override_pattern", "mtp_layers_block_type"})
         if (config.has(key))
             config.assume(fmt::format("\"{}\" is not modelled", key));
 }

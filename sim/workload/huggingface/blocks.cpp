@@ -128,6 +128,16 @@ void read_earlier_keys(LayerReading& reading)
         }
 }
 
+// A window for each layer, null where it sees all keys (Phi-4-mini-flash).
+void read_windows(LayerReading& reading)
+{
+    const std::vector<std::int64_t> windows = reading.config.sizes({"sliding_window"});
+    if (windows.empty() || !reading.fits("sliding_window", windows.size()))
+        return;
+    for (std::size_t i = 0; i < windows.size(); ++i)
+        reading.layers[i].sliding_window = windows[i];
+}
+
 // "per_layer_config": what differs, by the layer's number (transformers 5).
 void read_own_config(LayerReading& reading, std::size_t layer, const std::string& key,
                      const Json& value)
@@ -232,7 +242,8 @@ void read_layer_sizes(LayerReading& reading)
         form.kv_heads = static_cast<int>(size);
     };
     const auto width = [](LayerForm& form, std::int64_t size) { form.ffn = size; };
-    for (const char* key : {"num_attention_heads", "num_query_heads"})
+    for (const char* key :
+         {"num_attention_heads", "num_query_heads", "num_attention_heads_per_layer"})
         each({key}, heads);
     for (const char* key : {"num_key_value_heads", "num_kv_heads", "num_key_value_heads_per_layer"})
         each({key}, key_heads);
@@ -242,6 +253,7 @@ void read_layer_sizes(LayerReading& reading)
     if (!widths.empty() && reading.fits("ffn_multipliers", widths.size()))
         for (std::size_t i = 0; i < widths.size(); ++i)
             reading.layers[i].ffn = widths[i];
+    read_windows(reading);
     read_earlier_keys(reading);
     read_own_configs(reading);
 }

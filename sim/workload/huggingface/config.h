@@ -49,8 +49,8 @@ public:
     // Lists of the layers, one entry each; empty when absent. Another kind of value is reported.
     std::vector<std::string> texts(const std::string& key);
     std::vector<std::int64_t> numbers(const std::string& key); // also as text: "4,5,6"
-    // A size that differs by layer; empty where the key is absent or one number. Entries are not
-    // reported again.
+    // A size that differs by layer, 0 where it is null; empty where the key is absent or one
+    // number. Entries are not reported again.
     std::vector<std::int64_t> sizes(const Aliases& aliases);
     // Whether any key of the config has this as a part, whatever it says.
     bool mentions(std::string_view part) const;

@@ -381,3 +381,14 @@ TEST_CASE("Mamba with a rank for its steps is the first, though it has heads")
                     "mamba_n_heads": 64, "mamba_d_head": 64, "attn_layer_indices": null)") ==
           "2 mamba2 + mlp");
 }
+
+TEST_CASE("windows and heads of each layer are those of its list")
+{
+    CHECK(kinds_of_layers(R"("model_type": "phi4flash", "num_hidden_layers": 3, "mlp_bias": false,
+                    "sliding_window": [null, 512, null])") ==
+          "2 attention + mlp, 1 window of 512 + mlp");
+    const Transformer t = architecture_of(R"("model_type": "laguna", "num_hidden_layers": 2,
+                    "num_attention_heads_per_layer": [16, 24])");
+    REQUIRE(t.layer_forms.size() == 2);
+    CHECK(t.layer_forms[1].heads == 24);
+}
