@@ -233,7 +233,7 @@ bool is_huggingface_config(const Json& node)
         }))
         return true;
     return std::ranges::any_of(
-        std::array{"model_type", "hidden_size", "d_model", "n_embd", "model_dim"},
+        std::array{"model_type", "hidden_size", "d_model", "n_embd", "model_dim", "dim"},
         [&](const char* key) { return node.find(key) != nullptr; });
 }
 

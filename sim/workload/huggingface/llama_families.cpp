@@ -63,6 +63,12 @@ void refine_halved_mlp(HfConfig& /*config*/, Transformer& t)
     t.ffn /= 2;
 }
 
+void refine_jetmoe(HfConfig& config, Transformer& /*t*/)
+{
+    config.assume(
+        "experts of attention are not modelled: queries and results have one matrix each");
+}
+
 void refine_ernie_images(HfConfig& config, Transformer& /*t*/)
 {
     config.assume("experts for the tokens of images are left out");
@@ -226,7 +232,9 @@ std::vector<HfFamily> plain_families()
             {"ernie4_5_moe_vl", tied, refine_ernie_images},
             {"moshi", llama, refine_halved_mlp},
             {"kyutai_speech_to_text", llama, refine_halved_mlp},
+            {"jetmoe", tied, refine_jetmoe},
             {"afmoe", gated, refine_biases},
+            {"beam", gated, refine_biases},
             {"muse_spark", gated, refine_biases},
             {"muse_glimmer", gated, refine_biases}};
 }

@@ -106,6 +106,17 @@ void jamba(LayerReading& reading)
             LayerReading::make_recurrent(reading.layers[i], mamba);
 }
 
+// Of every `period` layers the first is Mamba's (Phi-4-mini-flash).
+void first_of_period(LayerReading& reading)
+{
+    const auto period = static_cast<std::size_t>(reading.config.required({"mb_per_layer"}));
+    const RecurrentMixer mamba = mamba_mixer(reading.config, reading.model);
+    for (std::size_t i = 0; i < reading.layers.size(); i += period)
+        LayerReading::make_recurrent(reading.layers[i], mamba);
+    reading.config.assume("layers of the upper half that gate an earlier layer's memory, or attend "
+                          "to its keys, have mixers of their own");
+}
+
 // The layers that attend are listed (Bamba, LFM2).
 void listed_attention(LayerReading& reading, const std::string& key, const RecurrentMixer& mixer)
 {
@@ -477,6 +488,8 @@ void read_layer_mixers(LayerReading& reading)
                      gated_delta_net(config));
     if (config.has("layer_group_size"))
         return groups(reading);
+    if (config.has("mb_per_layer") && states_mamba(config))
+        return first_of_period(reading);
     if (config.has("attn_layer_period"))
         return jamba(reading);
     // Null: no layer attends.

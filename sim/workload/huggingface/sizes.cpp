@@ -133,6 +133,17 @@ const HfConfig::Aliases& feed_forward_keys()
     return names;
 }
 
+// Llama's params.json: two thirds of four times the hidden size, times a factor, rounded up.
+std::optional<std::int64_t> rounded_feed_forward(HfConfig& config, std::int64_t hidden)
+{
+    const auto multiple = config.number({"multiple_of"});
+    if (!multiple)
+        return std::nullopt;
+    const double times = config.multiple({"ffn_dim_multiplier"}).value_or(1);
+    const auto size = static_cast<std::int64_t>(times * static_cast<double>(8 * hidden / 3));
+    return (size + *multiple - 1) / *multiple * *multiple;
+}
+
 // A feed-forward size is given, or as a multiple of the hidden size.
 void read_mlp(HfConfig& config, Transformer& t)
 {
@@ -142,6 +153,8 @@ void read_mlp(HfConfig& config, Transformer& t)
     if (!ffn && config.reader().error_count() == before)
         if (const auto times = config.multiple({"mlp_ratio", "expansion_ratio"}))
             ffn = static_cast<std::int64_t>(*times * static_cast<double>(t.hidden));
+    if (!ffn && config.reader().error_count() == before)
+        ffn = rounded_feed_forward(config, t.hidden);
     if (!ffn && config.reader().error_count() == before)
         ffn = config.number(of_experts);
     // Widths of each layer, or layers without an MLP.
@@ -243,7 +256,8 @@ void read_experts(HfConfig& config, Transformer& t)
     moe.experts_per_token = static_cast<int>(config.required(
         {"num_experts_per_tok", "num_experts_per_token", "experts_per_token", "top_k_experts",
          "moe_top_k", "moe_topk", "moe_k", "num_selected_experts", "topk"}));
-    const auto width = config.number({"moe_intermediate_size", "expert_ffn_hidden_size"});
+    const auto width =
+        config.number({"moe_intermediate_size", "expert_ffn_hidden_size", "expert_hidden_dim"});
     moe.expert_ffn = width.value_or(t.ffn);
     if (const auto dense = dense_width(config))
         t.ffn = *dense;
@@ -308,7 +322,7 @@ bool states_feed_forward(HfConfig& config)
 {
     HfConfig::Aliases keys = feed_forward_keys();
     for (const char* other : {"moe_intermediate_size", "mlp_ratio", "expansion_ratio",
-                              "block_configs", "ffn_multipliers"})
+                              "block_configs", "ffn_multipliers", "multiple_of"})
         keys.emplace_back(other);
     return is_all_recurrent(config) ||
            std::ranges::any_of(keys, [&](const std::string& key) { return config.has(key); });

@@ -392,3 +392,19 @@ TEST_CASE("windows and heads of each layer are those of its list")
     REQUIRE(t.layer_forms.size() == 2);
     CHECK(t.layer_forms[1].heads == 24);
 }
+
+TEST_CASE("what Meta and Mistral put beside their weights is read as a config")
+{
+    const auto parameters = [](const std::string& text) {
+        const Checked<Json> json = parse_json(text, "params.json");
+        return count_parameters(import_model(*json, "params.json")->model).total;
+    };
+    // Llama 3 8B: 1.3 times two thirds of 16384, to a multiple of 1024, is 14336.
+    CHECK(parameters(R"({"dim": 4096, "n_layers": 32, "n_heads": 32, "n_kv_heads": 8,
+                    "vocab_size": 128256, "multiple_of": 1024, "ffn_dim_multiplier": 1.3,
+                    "norm_eps": 1e-5, "rope_theta": 500000})") == 8'030'261'248);
+    // Mixtral 8x7B.
+    CHECK(parameters(R"({"dim": 4096, "n_layers": 32, "head_dim": 128, "hidden_dim": 14336,
+                    "n_heads": 32, "n_kv_heads": 8, "norm_eps": 1e-5, "vocab_size": 32000,
+                    "moe": {"num_experts_per_tok": 2, "num_experts": 8}})") == 46'702'792'704);
+}
