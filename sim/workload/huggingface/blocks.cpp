@@ -131,8 +131,8 @@ void read_earlier_keys(LayerReading& reading)
 // A window for each layer, null where it sees all keys (Phi-4-mini-flash).
 void read_windows(LayerReading& reading)
 {
-    const std::vector<std::int64_t> windows = reading.config.sizes({"sliding_window"});
-    if (windows.empty() || !reading.fits("sliding_window", windows.size()))
+    std::vector<std::int64_t> windows = reading.config.sizes({"sliding_window"});
+    if (windows.empty() || !reading.fits_list("sliding_window", windows))
         return;
     for (std::size_t i = 0; i < windows.size(); ++i)
         reading.layers[i].sliding_window = windows[i];
@@ -223,11 +223,11 @@ void read_layer_sizes(LayerReading& reading)
 {
     HfConfig& config = reading.config;
     const auto each = [&](const HfConfig::Aliases& aliases, auto set) {
-        const std::vector<std::int64_t> sizes = config.sizes(aliases);
+        std::vector<std::int64_t> sizes = config.sizes(aliases);
         if (sizes.empty() ||
             std::ranges::all_of(sizes, [&](std::int64_t size) { return size == sizes.front(); }))
             return;
-        if (!reading.fits(aliases.front(), sizes.size()))
+        if (!reading.fits_list(aliases.front(), sizes))
             return;
         for (std::size_t i = 0; i < sizes.size(); ++i)
             if (sizes[i] < 1)
@@ -249,8 +249,8 @@ void read_layer_sizes(LayerReading& reading)
         each({key}, key_heads);
     for (const char* key : {"intermediate_size", "ffn_dim"})
         each({key}, width);
-    const std::vector<std::int64_t> widths = multiplied(reading);
-    if (!widths.empty() && reading.fits("ffn_multipliers", widths.size()))
+    std::vector<std::int64_t> widths = multiplied(reading);
+    if (!widths.empty() && reading.fits_list("ffn_multipliers", widths))
         for (std::size_t i = 0; i < widths.size(); ++i)
             reading.layers[i].ffn = widths[i];
     read_windows(reading);

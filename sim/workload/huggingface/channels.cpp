@@ -21,8 +21,8 @@ void by_period(LayerReading& reading, std::int64_t period, std::int64_t offset)
 
 void by_flags(LayerReading& reading, const std::string& key)
 {
-    const std::vector<std::int64_t> flags = reading.config.numbers(key);
-    if (!reading.fits(key, flags.size()))
+    std::vector<std::int64_t> flags = reading.config.numbers(key);
+    if (!reading.fits_list(key, flags))
         return;
     for (std::size_t i = 0; i < flags.size(); ++i)
         reading.layers[i].channel = flags[i] != 0 ? ChannelKind::experts : ChannelKind::mlp;
@@ -30,8 +30,8 @@ void by_flags(LayerReading& reading, const std::string& key)
 
 void by_words(LayerReading& reading, const std::string& key)
 {
-    const std::vector<std::string> words = reading.config.texts(key);
-    if (!reading.fits(key, words.size()))
+    std::vector<std::string> words = reading.config.texts(key);
+    if (!reading.fits_list(key, words))
         return;
     for (std::size_t i = 0; i < words.size(); ++i) {
         const bool dense = words[i] == "dense" || words[i] == "mlp";
@@ -47,10 +47,14 @@ void by_list(LayerReading& reading, const std::string& key, ChannelKind listed,
              ChannelKind otherwise)
 {
     const std::vector<std::int64_t> numbers = reading.config.numbers(key);
+    const std::int64_t all = reading.model.layers + reading.model.prediction_layers;
     for (std::size_t i = 0; i < numbers.size(); ++i)
-        if (numbers[i] >= reading.model.layers)
+        if (numbers[i] >= all)
             reading.config.error_at(key, i, fmt::format("there is no layer {}", numbers[i]),
-                                    fmt::format("from 0 to {}", reading.model.layers - 1));
+                                    fmt::format("from 0 to {}", all - 1));
+    // The numbers of those that predict further follow the last layer's.
+    reading.dense_further = std::ranges::all_of(
+        numbers, [&](std::int64_t number) { return number < reading.model.layers; });
     for (std::size_t i = 0; i < reading.layers.size(); ++i) {
         const bool there =
             std::ranges::find(numbers, static_cast<std::int64_t>(i)) != numbers.end();

@@ -13,8 +13,8 @@ namespace trainyard {
 
 HfConfig::HfConfig(const Reader& reader, const Reader& outer) : outer_(outer), sources_{reader}
 {
-    for (const char* part :
-         {"attn_config", "ffn_config", "moe", "linear_attn_config", "sparse_attention_config"})
+    for (const char* part : {"attn_config", "ffn_config", "moe", "moe_config", "linear_attn_config",
+                             "sparse_attention_config"})
         if (const Json* nested = reader.node().find(part); nested != nullptr && nested->is_object())
         {
             sources_.push_back(reader.member(part));

@@ -212,6 +212,8 @@ std::vector<HfFamily> plain_families()
             {"bailing_moe_v2", llama, refine_bailing},
             {"step3", llama, nullptr},
             {"step3_text", llama, nullptr},
+            {"step3p5", qwen3, nullptr},
+            {"step3p7", qwen3, nullptr},
             {"deci", llama, nullptr},
             {"ministral3", llama, nullptr},
             {"mistral4", llama, nullptr},

@@ -17,7 +17,7 @@ void letters(LayerReading& reading)
     const std::string key = "hybrid_override_pattern";
     std::string word = reading.config.text(key);
     std::erase(word, '|');
-    if (!reading.fits(key, word.size()))
+    if (!reading.fits_list(key, word))
         return;
     const bool any = word.find('M') != std::string::npos;
     const RecurrentMixer mamba =
@@ -69,8 +69,8 @@ void kimi_linear(LayerReading& reading)
 void by_number(LayerReading& reading)
 {
     const std::string key = "attn_type_list";
-    const std::vector<std::int64_t> kinds = reading.config.numbers(key);
-    if (!reading.fits(key, kinds.size()))
+    std::vector<std::int64_t> kinds = reading.config.numbers(key);
+    if (!reading.fits_list(key, kinds))
         return;
     for (std::size_t i = 0; i < kinds.size(); ++i)
         if (kinds[i] == 0)
@@ -153,8 +153,8 @@ void block_period(LayerReading& reading)
 void chunks(LayerReading& reading)
 {
     const std::int64_t chunk = reading.config.required({"attention_chunk_size"});
-    const std::vector<std::int64_t> rotary = reading.config.numbers("no_rope_layers");
-    if (!rotary.empty() && !reading.fits("no_rope_layers", rotary.size()))
+    std::vector<std::int64_t> rotary = reading.config.numbers("no_rope_layers");
+    if (!rotary.empty() && !reading.fits_list("no_rope_layers", rotary))
         return;
     const auto interval =
         static_cast<std::size_t>(reading.config.number({"no_rope_layer_interval"}).value_or(4));
@@ -170,8 +170,8 @@ void chunks(LayerReading& reading)
 void windows_by_number(LayerReading& reading)
 {
     const std::string key = "hybrid_layer_pattern";
-    const std::vector<std::int64_t> kinds = reading.config.numbers(key);
-    if (!reading.fits(key, kinds.size()))
+    std::vector<std::int64_t> kinds = reading.config.numbers(key);
+    if (!reading.fits_list(key, kinds))
         return;
     for (std::size_t i = 0; i < kinds.size(); ++i) {
         if (kinds[i] == 0)
@@ -236,8 +236,8 @@ void sparse_blocks(LayerReading& reading)
     indexer.keys_per_query =
         config.required({"sparse_topk_blocks"}) * config.required({"sparse_block_size"});
     const std::string key = "sparse_attention_freq";
-    const std::vector<std::int64_t> sparse = config.numbers(key);
-    if (!sparse.empty() && !reading.fits(key, sparse.size()))
+    std::vector<std::int64_t> sparse = config.numbers(key);
+    if (!sparse.empty() && !reading.fits_list(key, sparse))
         return;
     for (std::size_t i = 0; i < reading.layers.size(); ++i)
         if (sparse.empty() || sparse[i] != 0)
@@ -387,8 +387,8 @@ void share_choices(LayerReading& reading)
     const std::string key = "indexer_types";
     if (!reading.model.indexer || !reading.config.has(key))
         return;
-    const std::vector<std::string> types = reading.config.texts(key);
-    if (!reading.fits(key, types.size()) || std::ranges::find(types, "shared") == types.end())
+    std::vector<std::string> types = reading.config.texts(key);
+    if (!reading.fits_list(key, types) || std::ranges::find(types, "shared") == types.end())
         return;
     for (std::size_t i = 0; i < types.size(); ++i)
         if (types[i] == "shared")
@@ -422,7 +422,7 @@ std::vector<bool> hybrid_layers(const LayerReading& reading)
 {
     std::vector<bool> hybrid(reading.layers.size(), false);
     if (reading.config.has("layers_block_type")) {
-        const std::vector<std::string> types = reading.config.texts("layers_block_type");
+        std::vector<std::string> types = reading.config.texts("layers_block_type");
         for (std::size_t i = 0; i < types.size() && i < hybrid.size(); ++i)
             hybrid[i] = types[i] == "hybrid";
         return hybrid;
@@ -440,8 +440,8 @@ std::vector<bool> hybrid_layers(const LayerReading& reading)
 
 void read_layer_types(LayerReading& reading, const std::string& key)
 {
-    const std::vector<std::string> types = reading.config.texts(key);
-    if (!reading.fits(key, types.size()))
+    std::vector<std::string> types = reading.config.texts(key);
+    if (!reading.fits_list(key, types))
         return;
     // Where MLPs are layers of their own, or blocks between the layers, mixers are alone.
     const bool apart = std::ranges::any_of(types, [&](const std::string& type) {

@@ -4,6 +4,7 @@
 #include "sim/workload/huggingface/recurrent.h"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -16,7 +17,7 @@ constexpr std::int64_t largest_layers = 10000;
 // DeepSeek's attention, told by its keys whatever the family.
 void read_latent_attention(HfConfig& config, Transformer& t)
 {
-    if (!config.has("kv_lora_rank"))
+    if (!config.has("kv_lora_rank") || !config.flag("use_mla", true))
         return;
     LatentAttention latent;
     latent.q_lora_rank = config.number({"q_lora_rank"}).value_or(0);
@@ -238,6 +239,24 @@ std::optional<std::int64_t> dense_width(HfConfig& config)
     return config.number({"intermediate_size_mlp", "dense_intermediate_size"});
 }
 
+// Keys that speak of experts, where none were read.
+void say_experts_left_out(HfConfig& config)
+{
+    std::vector<std::string> keys;
+    for (const char* key : {"use_moe", "is_moe"})
+        if (config.has(key) && config.flag(key, false))
+            keys.emplace_back(key);
+    for (const std::string& key : config.keys_with_part("expert")) {
+        const Json* value = config.value(key);
+        if (value != nullptr && value->is_integer() && value->as_integer() > 1 &&
+            key.find("per_tok") == std::string::npos)
+            keys.push_back(key);
+    }
+    if (!keys.empty())
+        config.assume(fmt::format("experts that \"{}\" speak of are not read: all layers have MLPs",
+                                  fmt::join(keys, "\", \"")));
+}
+
 void read_experts(HfConfig& config, Transformer& t)
 {
     const std::int64_t experts = config.count(
@@ -249,6 +268,8 @@ void read_experts(HfConfig& config, Transformer& t)
         // A model of the family without experts keeps what the shared one would be.
         if (experts == 0)
             t.ffn = config.number({"shared_intermediate_size"}).value_or(t.ffn);
+        if (experts == 0 && !denied)
+            say_experts_left_out(config);
         return;
     }
     MixtureOfExperts moe;

@@ -408,3 +408,28 @@ TEST_CASE("what Meta and Mistral put beside their weights is read as a config")
                     "n_heads": 32, "n_kv_heads": 8, "norm_eps": 1e-5, "vocab_size": 32000,
                     "moe": {"num_experts_per_tok": 2, "num_experts": 8}})") == 46'702'792'704);
 }
+
+TEST_CASE("lists of layers may go on with those that predict further")
+{
+    const std::string text = R"("model_type": "step3p5", "num_hidden_layers": 3,
+        "num_nextn_predict_layers": 1, "sliding_window": 512, "layer_types": ["full_attention",
+        "sliding_attention", "sliding_attention", "sliding_attention"],
+        "attention_other_setting": {"attention_type": "sliding_attention",
+                                    "num_attention_heads": 24, "num_attention_groups": 8,
+                                    "head_dim": 64}, "moe_layers_enum": "1,2",
+        "moe_num_experts": 8, "moe_top_k": 2, "moe_intermediate_size": 512, "use_moe": true)";
+    CHECK(kinds_of_layers(text) == "1 attention + mlp, 2 window of 512 + experts, "
+                                   "1 attention + mlp (predicts further)");
+    CHECK(architecture_of(text).layer_forms[1].heads == 24);
+    CHECK(architecture_of(text).layer_forms[1].head_dim == 64);
+}
+
+TEST_CASE("experts under keys that are not known are said to be left out")
+{
+    const std::string text = R"("model_type": "zorglub", "num_hidden_layers": 2, )";
+    CHECK(assumes(text + R"("use_moe": true, "routed_expert_total": 64)",
+                  "\"use_moe\", \"routed_expert_total\""));
+    CHECK_FALSE(assumes(text + R"("num_experts_per_tok": 2, "num_experts": 0)", "experts"));
+    CHECK(kinds_of_layers(text + R"("use_moe": true, "moe_config": {"moe_num_experts": 32,
+                    "moe_top_k": 2}, "hidden_act": "silu")") == "2 attention + experts");
+}
