@@ -77,16 +77,33 @@ std::vector<std::pair<std::string, fs::path>> published_models()
     return out;
 }
 
+// "org/name" of a path into Hugging Face's cache, ".../models--org--name/snapshots/...", whatever
+// stands there; else the path.
+std::string published_name(const std::string& path)
+{
+    constexpr std::string_view folder = "models--";
+    for (const fs::path& part : fs::path(path))
+        if (std::string name = part.string(); name.starts_with(folder)) {
+            name.erase(0, folder.size());
+            if (const std::size_t between = name.find("--"); between != std::string::npos)
+                name.replace(between, 2, "/");
+            return name;
+        }
+    return path;
+}
+
 // The file that `path` means; nothing where there is none.
 std::optional<fs::path> file_of(const std::string& path, InputKind kind, const fs::path& base)
 {
     for (const fs::path& candidate : candidates(path, kind, base))
         if (std::optional<fs::path> file = existing_file(candidate))
             return file;
-    if (kind == InputKind::model)
-        for (auto& [id, file] : published_models())
-            if (id == path || id.substr(id.find('/') + 1) == path)
-                return file;
+    if (kind != InputKind::model)
+        return std::nullopt;
+    const std::string name = published_name(path);
+    for (auto& [id, file] : published_models())
+        if (id == name || id.substr(id.find('/') + 1) == name)
+            return file;
     return std::nullopt;
 }
 

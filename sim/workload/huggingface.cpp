@@ -49,6 +49,67 @@ Activation activation_of(HfConfig& config, Activation usual)
     return usual;
 }
 
+// Whether the embedding's matrix makes the logits. Of a config of several models each may say: the
+// outermost one rules, save in LLaVA's kin, whose text part may have it alone.
+bool ties_embeddings(HfConfig& config, bool usual)
+{
+    const bool own = config.flag("tie_word_embeddings", usual);
+    const Json* at = &config.outer().node();
+    const Json* family = at->find("model_type");
+    while (at != nullptr && at != &config.reader().node()) {
+        if (const Json* stated = at->find("tie_word_embeddings");
+            stated != nullptr && stated->is_bool()) {
+            const bool either = family != nullptr && family->is_string() &&
+                                family->as_string().starts_with("llava");
+            return stated->as_bool() || (either && own);
+        }
+        const Json* inner = nullptr;
+        for (const char* key : text_parts)
+            if (inner == nullptr)
+                inner = nested_in(*at, key);
+        at = inner;
+    }
+    return own;
+}
+
+// Whether the class that a config names makes states or scores of a text and no logits: embedding
+// and reward models, classifiers. Code that comes with a config may call a language model "Model".
+bool makes_no_logits(HfConfig& config)
+{
+    const Json* names = config.outer().node().find("architectures");
+    if (names == nullptr || !names->is_array() || names->items().empty() ||
+        !names->items().front().is_string())
+        return false;
+    const std::string& name = names->items().front().as_string();
+    const auto says = [&](std::string_view part) { return name.find(part) != std::string::npos; };
+    if (says("Classification") || says("Reward"))
+        return true;
+    return name.ends_with("Model") && !says("LMHead") && !says("DoubleHeads") &&
+           config.outer().node().find("auto_map") == nullptr;
+}
+
+// Of a decoder: what encoders make is their family's to say.
+void drop_unused_logits(HfConfig& config, Transformer& t)
+{
+    if (t.bert_heads || t.input_elements > 0 || !t.encoders.empty() || !makes_no_logits(config))
+        return;
+    t.tied_embeddings = true;
+    t.head_fraction = 0;
+    t.head_bias = false;
+    config.assume("states or scores of a text are the result: no token reaches the vocabulary");
+}
+
+// Parts of layers that the native form has not, by the keys that speak of them.
+void say_what_is_left_out(HfConfig& config)
+{
+    for (const char* key :
+         {"hc_mult", "num_hash_layers", "cross_layer_interval", "H_cycles", "n_recurrent_loops",
+          "total_ut_steps", "num_loops", "router_hidden_size", "gated_norm_rank",
+          "mtp_hybrid_override_pattern", "mtp_layers_block_type"})
+        if (config.has(key))
+            config.assume(fmt::format("\"{}\" is not modelled", key));
+}
+
 // Keys of models that mix tokens by what the engine has no mixer for.
 struct OtherMixer {
     const char* key;
@@ -111,11 +172,13 @@ Transformer read_transformer(HfConfig& config, const HfFamily& family)
         t.max_positions =
             config.required({"max_position_embeddings", "n_positions", "n_ctx", "max_seq_len",
                              "max_sequence_length", "seq_length", "max_target_positions"});
-    t.tied_embeddings = config.flag("tie_word_embeddings", t.tied_embeddings);
+    t.tied_embeddings = ties_embeddings(config, t.tied_embeddings);
     t.tied_embeddings = config.flag("share_input_output_layers", t.tied_embeddings);
     t.activation = activation_of(config, t.activation);
     if (family.refine != nullptr)
         family.refine(config, t);
+    drop_unused_logits(config, t);
+    say_what_is_left_out(config);
     return t;
 }
 
@@ -170,7 +233,7 @@ bool is_huggingface_config(const Json& node)
         }))
         return true;
     return std::ranges::any_of(
-        std::array{"model_type", "hidden_size", "d_model", "n_embd", "model_dim"},
+        std::array{"model_type", "hidden_size", "d_model", "n_embd", "model_dim", "dim"},
         [&](const char* key) { return node.find(key) != nullptr; });
 }
 

@@ -309,9 +309,13 @@ std::vector<LayerKind> layers_of(const Model& model)
     };
     for (int i = 0; i < transformer.layers; ++i)
         layers.push_back(kind_of(i));
-    LayerKind further = kind_of(predicting_form(transformer));
-    further.predicts_further = true;
-    layers.insert(layers.end(), static_cast<std::size_t>(transformer.prediction_layers), further);
+    const int all = transformer.layers + transformer.prediction_layers;
+    const bool to_the_last = static_cast<int>(transformer.pattern.size()) == all;
+    for (int i = transformer.layers; i < all; ++i) {
+        LayerKind further = kind_of(to_the_last ? i : predicting_form(transformer));
+        further.predicts_further = true;
+        layers.push_back(further);
+    }
     layers.push_back({Role::head});
     return layers;
 }

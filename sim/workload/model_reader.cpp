@@ -278,7 +278,8 @@ void check_pattern(const Reader& reader, const Transformer& model)
                 .error(fmt::format("no form is called \"{}\"", model.pattern[i]),
                        suggestion(model.pattern[i], names));
     const auto entries = static_cast<int>(model.pattern.size());
-    if (entries > 0 && model.layers % entries != 0)
+    const bool to_the_last = entries == model.layers + model.prediction_layers;
+    if (entries > 0 && model.layers % entries != 0 && !to_the_last)
         place_of(reader, {"pattern"})
             .error(fmt::format("a pattern of {} does not fill {} layers", entries, model.layers),
                    fmt::format("give {} entries, or a divisor of that", model.layers));

@@ -26,7 +26,9 @@ std::string mixer_words(const Transformer& model)
     if (model.indexer)
         return fmt::format("sparse attention of {}", model.indexer->keys_per_query);
     if (model.latent)
-        return "latent attention";
+        return model.sliding_window > 0
+                   ? fmt::format("latent attention in a window of {}", model.sliding_window)
+                   : "latent attention";
     if (model.sliding_window > 0)
         return fmt::format("window of {}", model.sliding_window);
     if (model.attention_chunk > 0)
@@ -162,6 +164,10 @@ ModelSummary summarize(const Model& model, std::int64_t sequence_length)
         for (const ParameterTensor& tensor : parameter_tensors(transformer, kind)) {
             one.parameters += tensor.shared ? 0 : tensor.elements;
             one.active += tensor.shared ? 0 : tensor.active_elements();
+        }
+        if (kind.predicts_further) {
+            summary.predicting += one.parameters;
+            summary.predicting_active += one.active;
         }
         // Kinds that differ in nothing shown are one row.
         const auto alike = [&](const LayerGroup& other) {

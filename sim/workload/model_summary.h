@@ -24,6 +24,9 @@ struct ModelSummary {
         groups;     // front to back by first appearance; embedding and head included
     int layers = 0; // without embedding and head
     ParameterCount parameters;
+    // Of layers that predict further, which sizes in models' names leave out.
+    double predicting = 0;
+    double predicting_active = 0;
     Flops trained_token; // forward and backward
     // Of one sequence in generation, 16 bits a number: keys and values (or latents) of attention,
     // as far back as it looks, those of what the encoders made, and states of recurrent mixers.

@@ -63,6 +63,12 @@ std::string describe(const ModelSummary& m, const ImportedModel& read)
                                   parameter_text(m.parameters.total));
     if (m.parameters.active < m.parameters.total)
         out += fmt::format(", {} of them for a token", parameter_text(m.parameters.active));
+    if (m.predicting > 0)
+        out += fmt::format(" ({}{} without what predicts further)",
+                           parameter_text(m.parameters.total - m.predicting),
+                           m.parameters.active < m.parameters.total
+                               ? " and " + parameter_text(m.parameters.active - m.predicting_active)
+                               : "");
     out += "\n\n";
     TextTable layers({Align::right, Align::left, Align::right, Align::right, Align::right});
     layers.add({"layers", "of", "parameters each", "of a token", "forward of a token"});
@@ -95,6 +101,7 @@ Json to_json(const ModelSummary& m, const ImportedModel& read)
     out["parameters"] = m.parameters.total;
     out["active_parameters"] = m.parameters.active;
     out["embedding_parameters"] = m.parameters.embedding;
+    out["prediction_parameters"] = m.predicting;
     out["sequence_length"] = m.sequence_length;
     out["flops_per_token"] = m.trained_token.value();
     out["kv_bytes_per_sequence"] = m.keys_and_values.value();

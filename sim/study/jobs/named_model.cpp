@@ -13,11 +13,12 @@ namespace trainyard {
 namespace {
 
 // Words of a name that say how a model was tuned or packed, not of what shape it is.
-constexpr std::array<std::string_view, 32> tuning_words{
-    "instruct", "chat",  "hf",   "base", "it",    "sft",    "dpo",         "pt",
-    "bf16",     "fp8",   "fp16", "meta", "coder", "math",   "code",        "text",
-    "thinking", "2507",  "2407", "2410", "0324",  "0528",   "preview",     "release",
-    "pretrain", "model", "new",  "vllm", "rl",    "nvidia", "dequantized", "mcore"};
+constexpr std::array<std::string_view, 35> tuning_words{
+    "instruct", "chat",    "hf",          "base",     "it",    "sft",   "dpo",
+    "pt",       "bf16",    "fp8",         "fp16",     "meta",  "coder", "math",
+    "code",     "text",    "thinking",    "2507",     "2407",  "2410",  "0324",
+    "0528",     "preview", "release",     "pretrain", "model", "new",   "vllm",
+    "rl",       "nvidia",  "dequantized", "mcore",    "2509",  "2512",  "1025"};
 
 // And those of weights in fewer bits.
 constexpr std::array<std::string_view, 9> narrow_words{"awq",  "gptq", "nvfp4",      "bnb", "nf4",
@@ -84,6 +85,29 @@ constexpr std::array same_shapes{
     SameShape{"phi3mini4k", "phi-3-mini"},
     SameShape{"phi3mini128k", "phi-3-mini"},
     SameShape{"phi3medium4k", "phi-3-medium"},
+    // Models of texts and images of which the part for text is a shipped one.
+    SameShape{"qwen2vl2b", "qwen2.5-1.5b"},
+    SameShape{"qwen2vl7b", "qwen2.5-7b"},
+    SameShape{"qwen2vl72b", "qwen2.5-72b"},
+    SameShape{"qwen25vl3b", "qwen2.5-3b"},
+    SameShape{"qwen25vl7b", "qwen2.5-7b"},
+    SameShape{"qwen25vl32b", "qwen2.5-32b"},
+    SameShape{"qwen25vl72b", "qwen2.5-72b"},
+    SameShape{"qwen3vl2b", "qwen3-1.7b"},
+    SameShape{"qwen3vl4b", "qwen3-4b"},
+    SameShape{"qwen3vl8b", "qwen3-8b"},
+    SameShape{"qwen3vl32b", "qwen3-32b"},
+    SameShape{"qwen3vl30ba3b", "qwen3-30b-a3b"},
+    SameShape{"qwen3vl235ba22b", "qwen3-235b-a22b"},
+    SameShape{"llava157b", "llama-2-7b"},
+    SameShape{"llavav157b", "llama-2-7b"},
+    SameShape{"llava1513b", "llama-2-13b"},
+    SameShape{"pixtral12b2409", "mistral-nemo-12b"},
+    SameShape{"pixtral12b", "mistral-nemo-12b"},
+    SameShape{"stablelm3b4e1t", "stablelm-3b"},
+    SameShape{"qwen3627b", "qwen3.5-27b"},
+    SameShape{"qwen3635ba3b", "qwen3.5-35b-a3b"},
+    SameShape{"jambav01", "jamba-v0.1-52b"},
     SameShape{"llama4scout17b16e", "llama-4-scout-17b-16e"},
     SameShape{"llama4maverick17b128e", "llama-4-maverick-17b-128e"},
 };

@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <charconv>
 
 namespace trainyard {
 namespace {
@@ -127,6 +128,73 @@ void read_earlier_keys(LayerReading& reading)
         }
 }
 
+// A window for each layer, null where it sees all keys (Phi-4-mini-flash).
+void read_windows(LayerReading& reading)
+{
+    std::vector<std::int64_t> windows = reading.config.sizes({"sliding_window"});
+    if (windows.empty() || !reading.fits_list("sliding_window", windows))
+        return;
+    for (std::size_t i = 0; i < windows.size(); ++i)
+        reading.layers[i].sliding_window = windows[i];
+}
+
+// "per_layer_config": what differs, by the layer's number (transformers 5).
+void read_own_config(LayerReading& reading, std::size_t layer, const std::string& key,
+                     const Json& value)
+{
+    LayerForm& form = reading.layers[layer];
+    const std::int64_t size =
+        value.is_integer() ? std::clamp<std::int64_t>(value.as_integer(), 0, HfConfig::largest_size)
+                           : 0;
+    const auto of_latent = [&](std::int64_t LatentAttention::*part) {
+        LatentAttention latent = form.latent.value_or(*reading.model.latent);
+        latent.*part = size;
+        form.latent = latent;
+    };
+    if (key == "sliding_window")
+        form.sliding_window = size;
+    else if (size == 0)
+        reading.config.assume(fmt::format("layer {}: \"{}\" is not read", layer, key));
+    else if (key == "head_dim")
+        form.head_dim = size;
+    else if (key == "intermediate_size")
+        form.ffn = size;
+    else if (key == "num_attention_heads")
+        form.heads = static_cast<int>(size);
+    else if (key == "num_key_value_heads")
+        form.kv_heads = static_cast<int>(size);
+    else if (key == "kv_lora_rank" && reading.model.latent)
+        of_latent(&LatentAttention::kv_lora_rank);
+    else if (key == "q_lora_rank" && reading.model.latent)
+        of_latent(&LatentAttention::q_lora_rank);
+    else if (key == "qk_nope_head_dim" && reading.model.latent)
+        of_latent(&LatentAttention::qk_nope_head_dim);
+    else if (key == "v_head_dim" && reading.model.latent)
+        of_latent(&LatentAttention::v_head_dim);
+    else
+        reading.config.assume(fmt::format("layer {}: \"{}\" is not read", layer, key));
+}
+
+void read_own_configs(LayerReading& reading)
+{
+    const std::string list = "per_layer_config";
+    const Json* layers = reading.config.value(list);
+    if (layers == nullptr || !layers->is_object())
+        return;
+    for (const Json::Member& member : layers->members()) {
+        std::size_t layer = 0;
+        const std::string& name = member.first;
+        const auto [end, problem] = std::from_chars(name.data(), name.data() + name.size(), layer);
+        if (problem != std::errc() || end != name.data() + name.size() ||
+            layer >= reading.layers.size() || !member.second.is_object())
+            return reading.config.error_at(
+                list, fmt::format("\"{}\" is no layer of this model", name),
+                fmt::format("from 0 to {}, with what differs", reading.layers.size() - 1));
+        for (const Json::Member& own : member.second.members())
+            read_own_config(reading, layer, own.first, own.second);
+    }
+}
+
 } // namespace
 
 void read_layer_blocks(LayerReading& reading)
@@ -155,11 +223,11 @@ void read_layer_sizes(LayerReading& reading)
 {
     HfConfig& config = reading.config;
     const auto each = [&](const HfConfig::Aliases& aliases, auto set) {
-        const std::vector<std::int64_t> sizes = config.sizes(aliases);
+        std::vector<std::int64_t> sizes = config.sizes(aliases);
         if (sizes.empty() ||
             std::ranges::all_of(sizes, [&](std::int64_t size) { return size == sizes.front(); }))
             return;
-        if (!reading.fits(aliases.front(), sizes.size()))
+        if (!reading.fits_list(aliases.front(), sizes))
             return;
         for (std::size_t i = 0; i < sizes.size(); ++i)
             if (sizes[i] < 1)
@@ -174,17 +242,20 @@ void read_layer_sizes(LayerReading& reading)
         form.kv_heads = static_cast<int>(size);
     };
     const auto width = [](LayerForm& form, std::int64_t size) { form.ffn = size; };
-    for (const char* key : {"num_attention_heads", "num_query_heads"})
+    for (const char* key :
+         {"num_attention_heads", "num_query_heads", "num_attention_heads_per_layer"})
         each({key}, heads);
     for (const char* key : {"num_key_value_heads", "num_kv_heads", "num_key_value_heads_per_layer"})
         each({key}, key_heads);
     for (const char* key : {"intermediate_size", "ffn_dim"})
         each({key}, width);
-    const std::vector<std::int64_t> widths = multiplied(reading);
-    if (!widths.empty() && reading.fits("ffn_multipliers", widths.size()))
+    std::vector<std::int64_t> widths = multiplied(reading);
+    if (!widths.empty() && reading.fits_list("ffn_multipliers", widths))
         for (std::size_t i = 0; i < widths.size(); ++i)
             reading.layers[i].ffn = widths[i];
+    read_windows(reading);
     read_earlier_keys(reading);
+    read_own_configs(reading);
 }
 
 } // namespace trainyard

@@ -21,8 +21,8 @@ void by_period(LayerReading& reading, std::int64_t period, std::int64_t offset)
 
 void by_flags(LayerReading& reading, const std::string& key)
 {
-    const std::vector<std::int64_t> flags = reading.config.numbers(key);
-    if (!reading.fits(key, flags.size()))
+    std::vector<std::int64_t> flags = reading.config.numbers(key);
+    if (!reading.fits_list(key, flags))
         return;
     for (std::size_t i = 0; i < flags.size(); ++i)
         reading.layers[i].channel = flags[i] != 0 ? ChannelKind::experts : ChannelKind::mlp;
@@ -30,14 +30,15 @@ void by_flags(LayerReading& reading, const std::string& key)
 
 void by_words(LayerReading& reading, const std::string& key)
 {
-    const std::vector<std::string> words = reading.config.texts(key);
-    if (!reading.fits(key, words.size()))
+    std::vector<std::string> words = reading.config.texts(key);
+    if (!reading.fits_list(key, words))
         return;
     for (std::size_t i = 0; i < words.size(); ++i) {
-        if (words[i] != "sparse" && words[i] != "dense")
+        const bool dense = words[i] == "dense" || words[i] == "mlp";
+        if (!dense && words[i] != "sparse" && words[i].find("moe") == std::string::npos)
             reading.config.error_at(key, i, fmt::format("unknown kind \"{}\"", words[i]),
                                     "\"sparse\": experts, \"dense\": an MLP");
-        reading.layers[i].channel = words[i] == "sparse" ? ChannelKind::experts : ChannelKind::mlp;
+        reading.layers[i].channel = dense ? ChannelKind::mlp : ChannelKind::experts;
     }
 }
 
@@ -46,10 +47,14 @@ void by_list(LayerReading& reading, const std::string& key, ChannelKind listed,
              ChannelKind otherwise)
 {
     const std::vector<std::int64_t> numbers = reading.config.numbers(key);
+    const std::int64_t all = reading.model.layers + reading.model.prediction_layers;
     for (std::size_t i = 0; i < numbers.size(); ++i)
-        if (numbers[i] >= reading.model.layers)
+        if (numbers[i] >= all)
             reading.config.error_at(key, i, fmt::format("there is no layer {}", numbers[i]),
-                                    fmt::format("from 0 to {}", reading.model.layers - 1));
+                                    fmt::format("from 0 to {}", all - 1));
+    // The numbers of those that predict further follow the last layer's.
+    reading.dense_further = std::ranges::all_of(
+        numbers, [&](std::int64_t number) { return number < reading.model.layers; });
     for (std::size_t i = 0; i < reading.layers.size(); ++i) {
         const bool there =
             std::ranges::find(numbers, static_cast<std::int64_t>(i)) != numbers.end();
@@ -180,7 +185,7 @@ void split_layers(LayerReading& reading)
     else if (config.has("expert_ffn_hidden_size") && config.has("ffn_hidden_size") &&
              reading.model.latent && reading.model.moe)
         split_shortcut(reading);
-    else if (recurrent && config.has("num_mem_blocks"))
+    else if (recurrent && (config.has("num_mem_blocks") || config.has("attention_hidden_size")))
         split_shared_blocks(reading);
 }
 

@@ -13,8 +13,8 @@ namespace trainyard {
 
 HfConfig::HfConfig(const Reader& reader, const Reader& outer) : outer_(outer), sources_{reader}
 {
-    for (const char* part :
-         {"attn_config", "ffn_config", "linear_attn_config", "sparse_attention_config"})
+    for (const char* part : {"attn_config", "ffn_config", "moe", "moe_config", "linear_attn_config",
+                             "sparse_attention_config"})
         if (const Json* nested = reader.node().find(part); nested != nullptr && nested->is_object())
         {
             sources_.push_back(reader.member(part));
@@ -90,6 +90,10 @@ std::optional<std::int64_t> HfConfig::usual_entry(const std::string& key, const 
     std::map<std::int64_t, int> frequency;
     for (std::size_t i = 0; i < list.items().size(); ++i) {
         const Json& entry = list.items()[i];
+        if (entry.is_null()) { // none in this layer
+            ++frequency[0];
+            continue;
+        }
         if (!entry.is_integer() || entry.as_integer() < 0 || entry.as_integer() > largest) {
             error_at(key, i, fmt::format("expected a whole number, found {}", entry.kind_name()),
                      fmt::format("from 0 to {}", largest));
@@ -107,8 +111,14 @@ std::optional<std::int64_t> HfConfig::usual_entry(const std::string& key, const 
         return std::nullopt;
     if (frequency.size() > 1)
         differ_.insert(key);
-    return std::ranges::max_element(frequency, {}, [](const auto& one) { return one.second; })
-        ->first;
+    const int most =
+        std::ranges::max_element(frequency, {}, [](const auto& one) { return one.second; })->second;
+    for (const Json& entry : list.items()) // of several as frequent the first
+        if (entry.is_integer())
+            if (const auto found = frequency.find(entry.as_integer());
+                found != frequency.end() && found->second == most)
+                return found->first;
+    return std::nullopt;
 }
 
 std::int64_t HfConfig::required(const Aliases& aliases, std::int64_t largest)
@@ -280,8 +290,8 @@ std::vector<std::int64_t> HfConfig::sizes(const Aliases& aliases)
     if (list == nullptr || !list->is_array())
         return out;
     for (const Json& item : list->items())
-        if (item.is_integer())
-            out.push_back(item.as_integer());
+        if (item.is_integer() || item.is_null())
+            out.push_back(item.is_null() ? 0 : item.as_integer());
     differ_.erase(key);
     return out;
 }

@@ -6,6 +6,7 @@
 #include "sim/base/reader.h"
 #include "sim/workload/huggingface/defaults.h"
 
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <string>
@@ -30,8 +31,9 @@ public:
     static constexpr std::int64_t largest_size = std::int64_t{1} << 24;
 
     // Absent or null gives nullopt; another kind of value, or one outside 1 to `largest`, is
-    // reported. Of a list with an entry per layer the most frequent one counts; where entries
-    // differ, `sizes` tells them apart, and what nobody told apart is said (see `assumed`).
+    // reported. Of a list with an entry per layer the most frequent one counts, of several such the
+    // first; where entries differ, `sizes` tells them apart, and what nobody told apart is said
+    // (see `assumed`).
     std::optional<std::int64_t> number(const Aliases& aliases, std::int64_t largest = largest_size);
     // 1 after having reported it missing.
     std::int64_t required(const Aliases& aliases, std::int64_t largest = largest_size);
@@ -47,14 +49,18 @@ public:
     // Lists of the layers, one entry each; empty when absent. Another kind of value is reported.
     std::vector<std::string> texts(const std::string& key);
     std::vector<std::int64_t> numbers(const std::string& key); // also as text: "4,5,6"
-    // A size that differs by layer; empty where the key is absent or one number. Entries are not
-    // reported again.
+    // A size that differs by layer, 0 where it is null; empty where the key is absent or one
+    // number. Entries are not reported again.
     std::vector<std::int64_t> sizes(const Aliases& aliases);
     // Whether any key of the config has this as a part, whatever it says.
     bool mentions(std::string_view part) const;
     std::vector<std::string> keys_with_part(std::string_view part) const;
 
     void assume(std::string sentence) { assumed_.push_back(std::move(sentence)); }
+    bool assumes(const std::string& sentence) const
+    {
+        return std::ranges::find(assumed_, sentence) != assumed_.end();
+    }
     void missing(const std::string& key, std::string hint) const;
     void error_at(const std::string& key, std::string message, std::string hint = {}) const;
     // Of the list under `key`.

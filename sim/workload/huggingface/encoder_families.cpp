@@ -76,6 +76,12 @@ void refine_modernbert(HfConfig& config, Transformer& t)
     t.final_norm = true;
 }
 
+void refine_modern_decoder(HfConfig& config, Transformer& t)
+{
+    refine_modernbert(config, t);
+    t.head_fraction = 1;
+}
+
 // Global tokens have queries, keys and values of their own.
 void refine_longformer(HfConfig& config, Transformer& t)
 {
@@ -180,6 +186,10 @@ std::vector<HfFamily> hf_encoder_families()
             {"deberta-v2", bert, refine_deberta},
             {"longformer", bert, refine_longformer},
             {"modernbert", modern, refine_modernbert},
+            {"modernbert-decoder", changed(modern, [](Transformer& t) { t.causal = true; }),
+             refine_modern_decoder},
+            {"nomic_bert", modern, refine_bert},
+            {"beit", vit, refine_vit},
             {"vit", vit, refine_vit},
             {"deit", vit, refine_deit},
             {"dinov2", tower, refine_dino},

@@ -85,6 +85,8 @@ std::vector<HfFamily> hf_hybrid_families()
             {"recurrent_gemma", griffin, refine_recurrent_gemma},
             {"lfm2", lfm2, refine_lfm2},
             {"lfm2_moe", lfm2, nullptr},
+            {"olmo_hybrid", changed(llama, [](Transformer& t) { t.qk_norm = true; }), nullptr},
+            {"minimax", llama, nullptr},
             {"minimax_text_01", llama, nullptr},
             {"minimax_m1", llama, nullptr},
             {"bailing_moe_linear", llama, refine_ring},

@@ -57,6 +57,23 @@ void refine_first_qwen(HfConfig& config, Transformer& t)
     t.linear_bias = !config.flag("no_bias", true);
 }
 
+// Gate and up share the size.
+void refine_halved_mlp(HfConfig& /*config*/, Transformer& t)
+{
+    t.ffn /= 2;
+}
+
+void refine_jetmoe(HfConfig& config, Transformer& /*t*/)
+{
+    config.assume(
+        "experts of attention are not modelled: queries and results have one matrix each");
+}
+
+void refine_ernie_images(HfConfig& config, Transformer& /*t*/)
+{
+    config.assume("experts for the tokens of images are left out");
+}
+
 void refine_bailing(HfConfig& config, Transformer& t)
 {
     t.attention_bias = config.flag("use_qkv_bias", false);
@@ -134,6 +151,10 @@ std::vector<HfFamily> plain_families()
     const Transformer tied = changed(llama, [](Transformer& t) { t.tied_embeddings = true; });
     const Transformer qwen2 = changed(llama, [](Transformer& t) { t.attention_bias = true; });
     const Transformer qwen3 = changed(llama, [](Transformer& t) { t.qk_norm = true; });
+    const Transformer gated = changed(qwen3, [](Transformer& t) {
+        t.attention_gate = true;
+        t.norms_per_layer = 4;
+    });
     return {{"llama", llama, refine_biases},
             {"mistral", llama, nullptr},
             {"mistral3", llama, nullptr},
@@ -191,7 +212,33 @@ std::vector<HfFamily> plain_families()
             {"bailing_moe_v2", llama, refine_bailing},
             {"step3", llama, nullptr},
             {"step3_text", llama, nullptr},
-            {"deci", llama, nullptr}};
+            {"step3p5", qwen3, nullptr},
+            {"step3p7", qwen3, nullptr},
+            {"deci", llama, nullptr},
+            {"ministral3", llama, nullptr},
+            {"mistral4", llama, nullptr},
+            {"solar_open", llama, refine_biases},
+            {"cwm", llama, refine_biases},
+            {"granitemoeshared", llama, refine_biases},
+            {"glm4v", llama, refine_biases},
+            {"glm4v_moe", llama, refine_biases},
+            {"glm_ocr", llama, refine_biases},
+            {"exaone_moe", qwen3, refine_every_fourth},
+            {"hy_v3", qwen3, refine_biases},
+            {"flex_olmo", qwen3, refine_biases},
+            {"laguna", qwen3, refine_biases},
+            {"openelm", tied, nullptr},
+            {"bitnet", llama, refine_biases},
+            {"paddleocr_vl", tied, nullptr},
+            {"ernie4_5_vl_moe", tied, refine_ernie_images},
+            {"ernie4_5_moe_vl", tied, refine_ernie_images},
+            {"moshi", llama, refine_halved_mlp},
+            {"kyutai_speech_to_text", llama, refine_halved_mlp},
+            {"jetmoe", tied, refine_jetmoe},
+            {"afmoe", gated, refine_biases},
+            {"beam", gated, refine_biases},
+            {"muse_spark", gated, refine_biases},
+            {"muse_glimmer", gated, refine_biases}};
 }
 
 // LayerNorm, or an MLP without gate.
@@ -244,7 +291,11 @@ std::vector<HfFamily> other_blocks()
 std::vector<HfFamily> latent_families()
 {
     const Transformer llama = llama_like();
-    return {{"deepseek", llama, refine_biases},     {"deepseek_v2", llama, refine_latent},
+    const Transformer gated = changed(llama, [](Transformer& t) { t.attention_gate = true; });
+    return {{"axk2", gated, refine_latent},         {"hy_v4", gated, refine_latent},
+            {"hy_v4_vl", gated, refine_latent},     {"glm4_moe_lite", llama, refine_latent},
+            {"youtu", llama, refine_latent},        {"axk1", llama, refine_latent},
+            {"deepseek", llama, refine_biases},     {"deepseek_v2", llama, refine_latent},
             {"deepseek_v3", llama, refine_latent},  {"deepseek_v32", llama, refine_latent},
             {"kimi_k2", llama, refine_latent},      {"kimi_k25", llama, refine_latent},
             {"glm_moe_dsa", llama, refine_latent},  {"deepseek_v4", llama, nullptr},
@@ -259,11 +310,9 @@ std::vector<HfFamily> gemma_families()
     });
     const Transformer gemma2 = changed(gemma, [](Transformer& t) { t.norms_per_layer = 4; });
     const Transformer gemma3 = changed(gemma2, [](Transformer& t) { t.qk_norm = true; });
-    return {{"gemma", gemma, refine_biases},
-            {"gemma2", gemma2, refine_gemma2},
-            {"gemma3", gemma3, refine_gemma3},
-            {"gemma3n", gemma3, refine_gemma3n},
-            {"gemma4", gemma3, refine_biases}};
+    return {{"gemma", gemma, refine_biases},   {"gemma2", gemma2, refine_gemma2},
+            {"gemma3", gemma3, refine_gemma3}, {"gemma3n", gemma3, refine_gemma3n},
+            {"gemma4", gemma3, refine_biases}, {"gemma4_unified", gemma3, refine_biases}};
 }
 
 } // namespace

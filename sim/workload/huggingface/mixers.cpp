@@ -17,7 +17,7 @@ void letters(LayerReading& reading)
     const std::string key = "hybrid_override_pattern";
     std::string word = reading.config.text(key);
     std::erase(word, '|');
-    if (!reading.fits(key, word.size()))
+    if (!reading.fits_list(key, word))
         return;
     const bool any = word.find('M') != std::string::npos;
     const RecurrentMixer mamba =
@@ -69,8 +69,8 @@ void kimi_linear(LayerReading& reading)
 void by_number(LayerReading& reading)
 {
     const std::string key = "attn_type_list";
-    const std::vector<std::int64_t> kinds = reading.config.numbers(key);
-    if (!reading.fits(key, kinds.size()))
+    std::vector<std::int64_t> kinds = reading.config.numbers(key);
+    if (!reading.fits_list(key, kinds))
         return;
     for (std::size_t i = 0; i < kinds.size(); ++i)
         if (kinds[i] == 0)
@@ -104,6 +104,17 @@ void jamba(LayerReading& reading)
     for (std::size_t i = 0; i < reading.layers.size(); ++i)
         if (i % period != offset % period)
             LayerReading::make_recurrent(reading.layers[i], mamba);
+}
+
+// Of every `period` layers the first is Mamba's (Phi-4-mini-flash).
+void first_of_period(LayerReading& reading)
+{
+    const auto period = static_cast<std::size_t>(reading.config.required({"mb_per_layer"}));
+    const RecurrentMixer mamba = mamba_mixer(reading.config, reading.model);
+    for (std::size_t i = 0; i < reading.layers.size(); i += period)
+        LayerReading::make_recurrent(reading.layers[i], mamba);
+    reading.config.assume("layers of the upper half that gate an earlier layer's memory, or attend "
+                          "to its keys, have mixers of their own");
 }
 
 // The layers that attend are listed (Bamba, LFM2).
@@ -142,8 +153,8 @@ void block_period(LayerReading& reading)
 void chunks(LayerReading& reading)
 {
     const std::int64_t chunk = reading.config.required({"attention_chunk_size"});
-    const std::vector<std::int64_t> rotary = reading.config.numbers("no_rope_layers");
-    if (!rotary.empty() && !reading.fits("no_rope_layers", rotary.size()))
+    std::vector<std::int64_t> rotary = reading.config.numbers("no_rope_layers");
+    if (!rotary.empty() && !reading.fits_list("no_rope_layers", rotary))
         return;
     const auto interval =
         static_cast<std::size_t>(reading.config.number({"no_rope_layer_interval"}).value_or(4));
@@ -159,8 +170,8 @@ void chunks(LayerReading& reading)
 void windows_by_number(LayerReading& reading)
 {
     const std::string key = "hybrid_layer_pattern";
-    const std::vector<std::int64_t> kinds = reading.config.numbers(key);
-    if (!reading.fits(key, kinds.size()))
+    std::vector<std::int64_t> kinds = reading.config.numbers(key);
+    if (!reading.fits_list(key, kinds))
         return;
     for (std::size_t i = 0; i < kinds.size(); ++i) {
         if (kinds[i] == 0)
@@ -170,13 +181,29 @@ void windows_by_number(LayerReading& reading)
     }
 }
 
+// Tokens that are made one key, of each layer: by itself or by its type.
+std::vector<std::int64_t> compress_ratios(HfConfig& config, const std::string& key)
+{
+    const Json* by_type = config.value("compress_rates");
+    if (config.has(key) || by_type == nullptr)
+        return config.numbers(key);
+    std::vector<std::int64_t> ratios;
+    for (const std::string& type : config.texts("layer_types")) {
+        const Json* rate = by_type->is_object() ? by_type->find(type) : nullptr;
+        const bool stated = rate != nullptr && rate->is_integer() && rate->as_integer() >= 0 &&
+                            rate->as_integer() <= HfConfig::largest_size;
+        ratios.push_back(stated ? rate->as_integer() : 0);
+    }
+    return ratios;
+}
+
 // DeepSeek-V4: keys of `ratio` tokens are made one; 0: a window alone. Small ratios choose among
 // them.
 void compressed(LayerReading& reading)
 {
     HfConfig& config = reading.config;
-    const std::string key = "compress_ratios";
-    const std::vector<std::int64_t> ratios = config.numbers(key);
+    const std::string key = config.has("compress_ratios") ? "compress_ratios" : "layer_types";
+    const std::vector<std::int64_t> ratios = compress_ratios(config, "compress_ratios");
     const std::size_t all =
         reading.layers.size() + static_cast<std::size_t>(reading.model.prediction_layers);
     if (ratios.size() != all && !reading.fits(key, ratios.size()))
@@ -209,8 +236,8 @@ void sparse_blocks(LayerReading& reading)
     indexer.keys_per_query =
         config.required({"sparse_topk_blocks"}) * config.required({"sparse_block_size"});
     const std::string key = "sparse_attention_freq";
-    const std::vector<std::int64_t> sparse = config.numbers(key);
-    if (!sparse.empty() && !reading.fits(key, sparse.size()))
+    std::vector<std::int64_t> sparse = config.numbers(key);
+    if (!sparse.empty() && !reading.fits_list(key, sparse))
         return;
     for (std::size_t i = 0; i < reading.layers.size(); ++i)
         if (sparse.empty() || sparse[i] != 0)
@@ -300,20 +327,24 @@ void window_pattern(LayerReading& reading)
             reading.config.number({"sliding_window_pattern"}, reading.model.layers).value_or(0));
 }
 
-bool known_type(std::string_view type)
+// "hybrid" is of Mamba where the config has such, else of attention.
+bool is_mamba(HfConfig& config, const std::string& type)
 {
-    static constexpr std::array names{"full_attention",
-                                      "attention",
-                                      "sliding_attention",
-                                      "chunked_attention",
-                                      "mamba",
-                                      "linear_attention",
-                                      "moe",
-                                      "mlp",
-                                      "conv",
-                                      "short_conv",
-                                      "recurrent",
-                                      "hybrid"};
+    return type == "mamba" || (type == "hybrid" && states_mamba(config));
+}
+
+bool sees_window(const std::string& type)
+{
+    return type.find("sliding") != std::string::npos || type == "window_attention" ||
+           type == "local_attention";
+}
+
+// Types of attention to all keys, or to those that an indexer picks.
+bool sees_all_keys(std::string_view type)
+{
+    static constexpr std::array names{
+        "full_attention",    "attention",        "global_attention", "hybrid",
+        "indexed_attention", "latent_attention", "sparse_attention", "deepseek_sparse_attention"};
     return std::ranges::find(names, type) != names.end();
 }
 
@@ -324,7 +355,7 @@ bool read_type(LayerReading& reading, LayerForm& form, const std::string& type,
     const Transformer& t = reading.model;
     if (type == "linear_attention") {
         LayerReading::make_recurrent(form, linear_mixer(config, t));
-    } else if (type == "mamba" || type == "hybrid") {
+    } else if (is_mamba(config, type)) {
         LayerReading::make_recurrent(form, mamba_mixer(config, t));
     } else if (type == "conv" || type == "short_conv") {
         LayerReading::make_recurrent(form, short_convolution(config, t));
@@ -333,16 +364,41 @@ bool read_type(LayerReading& reading, LayerForm& form, const std::string& type,
     } else if (type == "moe" || type == "mlp") {
         form.mixer = MixerKind::none;
         form.channel = type == "moe" ? ChannelKind::experts : ChannelKind::mlp;
-    } else if (type == "sliding_attention") {
+    } else if (sees_window(type)) {
         if (!reading.has_window_size(key, entry))
             return false;
         reading.see_window(form);
     } else if (type == "chunked_attention") {
         form.attention_chunk = config.required({"attention_chunk_size"});
     } else {
+        const std::string sentence =
+            fmt::format("layers of type \"{}\" are read as full attention", type);
+        if (!sees_all_keys(type) && !config.assumes(sentence))
+            config.assume(sentence);
         reading.see_all(form);
     }
     return true;
+}
+
+// Layers without an indexer of their own see the keys that the last one before them picked: a
+// window of as many.
+void share_choices(LayerReading& reading)
+{
+    const std::string key = "indexer_types";
+    if (!reading.model.indexer || !reading.config.has(key))
+        return;
+    std::vector<std::string> types = reading.config.texts(key);
+    if (!reading.fits_list(key, types) || std::ranges::find(types, "shared") == types.end())
+        return;
+    for (std::size_t i = 0; i < types.size(); ++i)
+        if (types[i] == "shared")
+            reading.layers[i].sliding_window = reading.model.indexer->keys_per_query;
+        else
+            reading.layers[i].indexer = reading.model.indexer;
+    reading.model.indexer.reset();
+    reading.config.assume(
+        "layers that attend to what an earlier indexer picked are read as windows "
+        "of as many keys");
 }
 
 // Zamba2 without the types of its layers: all are Mamba's.
@@ -366,7 +422,7 @@ std::vector<bool> hybrid_layers(const LayerReading& reading)
 {
     std::vector<bool> hybrid(reading.layers.size(), false);
     if (reading.config.has("layers_block_type")) {
-        const std::vector<std::string> types = reading.config.texts("layers_block_type");
+        std::vector<std::string> types = reading.config.texts("layers_block_type");
         for (std::size_t i = 0; i < types.size() && i < hybrid.size(); ++i)
             hybrid[i] = types[i] == "hybrid";
         return hybrid;
@@ -384,25 +440,20 @@ std::vector<bool> hybrid_layers(const LayerReading& reading)
 
 void read_layer_types(LayerReading& reading, const std::string& key)
 {
-    const std::vector<std::string> types = reading.config.texts(key);
-    if (!reading.fits(key, types.size()))
+    std::vector<std::string> types = reading.config.texts(key);
+    if (!reading.fits_list(key, types))
         return;
     // Where MLPs are layers of their own, or blocks between the layers, mixers are alone.
-    const bool apart = std::ranges::any_of(types, [](const std::string& type) {
-        return type == "moe" || type == "mlp" || type == "hybrid";
+    const bool apart = std::ranges::any_of(types, [&](const std::string& type) {
+        return type == "moe" || type == "mlp" ||
+               (type == "hybrid" && is_mamba(reading.config, type));
     });
-    std::vector<std::string> unknown;
     for (std::size_t i = 0; i < types.size(); ++i) {
         if (!read_type(reading, reading.layers[i], types[i], key, i))
             return;
         if (apart && !reading.layers[i].channel)
             reading.layers[i].channel = ChannelKind::none;
-        if (!known_type(types[i]) && std::ranges::find(unknown, types[i]) == unknown.end())
-            unknown.push_back(types[i]);
     }
-    for (const std::string& type : unknown)
-        reading.config.assume(
-            fmt::format("layers of type \"{}\" are read as full attention", type));
 }
 
 void read_layer_mixers(LayerReading& reading)
@@ -415,13 +466,17 @@ void read_layer_mixers(LayerReading& reading)
         return read_layer_blocks(reading);
     if (is_all_recurrent(config))
         return all_mamba(reading);
-    if (config.has("compress_ratios"))
+    if (config.has("compress_ratios") || config.has("compress_rates"))
         return compressed(reading);
     if (config.has("sparse_topk_blocks"))
         return sparse_blocks(reading);
+    if (config.has("mamba_d_ssm")) // beside attention in every layer
+        return;
     for (const char* key : {"layer_types", "layers_block_type"})
-        if (config.has(key))
-            return read_layer_types(reading, key);
+        if (config.has(key)) {
+            read_layer_types(reading, key);
+            return share_choices(reading);
+        }
     if (config.has("num_mem_blocks") && states_mamba(config))
         return mamba_with_blocks(reading);
     if (config.has("kda_layers"))
@@ -433,18 +488,21 @@ void read_layer_mixers(LayerReading& reading)
                      gated_delta_net(config));
     if (config.has("layer_group_size"))
         return groups(reading);
+    if (config.has("mb_per_layer") && states_mamba(config))
+        return first_of_period(reading);
     if (config.has("attn_layer_period"))
         return jamba(reading);
-    if (config.has("attn_layer_indices") && states_mamba(config))
+    // Null: no layer attends.
+    if (config.reader().node().find("attn_layer_indices") != nullptr && states_mamba(config))
         return listed_attention(reading, "attn_layer_indices", mamba_mixer(config, t));
     if (config.has("full_attn_idxs") && config.has("conv_L_cache"))
         return listed_attention(reading, "full_attn_idxs", short_convolution(config, t));
     if (config.has("block_types"))
         return block_period(reading);
-    if (config.has("attention_chunk_size"))
-        return chunks(reading);
     if (config.has("hybrid_layer_pattern"))
         return windows_by_number(reading);
+    if (config.has("attention_chunk_size"))
+        return chunks(reading);
     if (config.has("attention_types"))
         return attention_types(reading);
     if (config.has("global_attn_every_n_layers") && config.has("local_attention"))

@@ -76,6 +76,27 @@ void store(const std::vector<LayerForm>& layers, Transformer& t)
         t.sliding_window = 0;
 }
 
+// Layers that predict further are as the last of these layers with an MLP.
+void extend_with_dense(const LayerReading& reading)
+{
+    Transformer& t = reading.model;
+    const auto last =
+        std::find_if(reading.layers.rbegin(), reading.layers.rend(), [&](const LayerForm& form) {
+            return form.channel == ChannelKind::mlp &&
+                   form.mixer.value_or(t.mixer) == MixerKind::attention;
+        });
+    if (!reading.dense_further || t.prediction_layers == 0 || last == reading.layers.rend())
+        return;
+    const std::vector<std::string> period = t.pattern;
+    const auto name = [&](std::ptrdiff_t layer) {
+        return period[static_cast<std::size_t>(layer) % period.size()];
+    };
+    for (int layer = static_cast<int>(period.size()); layer < t.layers; ++layer)
+        t.pattern.push_back(name(layer));
+    t.pattern.insert(t.pattern.end(), static_cast<std::size_t>(t.prediction_layers),
+                     name(reading.layers.rend() - last - 1));
+}
+
 // Keys that speak of mixers, where no layer was read as having one.
 void say_what_is_not_read(const LayerReading& reading)
 {
@@ -131,6 +152,16 @@ void LayerReading::see_window(LayerForm& form) const
     form.sliding_window = model.sliding_window;
     if (model.attention_chunk > 0)
         form.attention_chunk = 0;
+    if (const Json* own = config.value("attention_other_setting");
+        own != nullptr && own->is_object()) {
+        HfConfig other(config.reader().member("attention_other_setting"));
+        if (const auto heads = other.number({"num_attention_heads"}))
+            form.heads = static_cast<int>(*heads);
+        if (const auto heads = other.number({"num_attention_groups"}))
+            form.kv_heads = static_cast<int>(*heads);
+        if (const auto size = other.number({"head_dim"}))
+            form.head_dim = *size;
+    }
     const auto differs = [&](const char* key, std::int64_t usual) {
         const auto size = config.number({key});
         return size && *size != usual ? size : std::nullopt;
@@ -168,6 +199,7 @@ void read_pattern(HfConfig& config, Transformer& model)
     say_what_is_not_read(reading);
     model.layers = static_cast<int>(reading.layers.size());
     store(reading.layers, model);
+    extend_with_dense(reading);
 }
 
 } // namespace trainyard

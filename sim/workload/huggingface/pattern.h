@@ -16,9 +16,18 @@ struct LayerReading {
     HfConfig& config;
     Transformer& model;
     std::vector<LayerForm> layers;
+    bool dense_further = false; // layers that predict further have MLPs where others have experts
 
     // Reports a list that has not as many entries as there are layers.
     bool fits(const std::string& key, std::size_t entries) const;
+    // The same of a list, which may go on with the layers that predict further: these are cut off.
+    template <class List>
+    bool fits_list(const std::string& key, List& list) const
+    {
+        if (list.size() == layers.size() + static_cast<std::size_t>(model.prediction_layers))
+            list.resize(layers.size());
+        return fits(key, list.size());
+    }
     static void make_recurrent(LayerForm& form, const RecurrentMixer& mixer);
     void see_all(LayerForm& form) const;    // no window, no chunk
     void see_window(LayerForm& form) const; // the model's window

@@ -10,6 +10,8 @@ namespace {
 // Mamba-2 has heads; Mamba-1 makes the steps of all its values through a latent.
 bool is_second_mamba(HfConfig& config)
 {
+    if (config.has("mamba_dt_rank"))
+        return false;
     for (const char* key : {"mamba_num_heads", "mamba_n_heads", "n_mamba_heads", "mamba_head_dim",
                             "mamba_d_head", "mamba_headdim", "n_groups"})
         if (config.has(key))
@@ -104,11 +106,15 @@ RecurrentMixer kimi_delta(HfConfig& config, const Transformer& t)
 {
     RecurrentMixer mixer{MixerKind::kimi_delta_attention, {}};
     Recurrence& r = mixer.sizes;
-    r.heads = static_cast<int>(config.required({"num_heads", "num_attention_heads"}));
+    r.heads =
+        static_cast<int>(config.required({"linear_num_heads", "num_heads", "num_attention_heads"}));
     r.key_heads = r.heads;
-    r.convolution = static_cast<int>(config.count({"short_conv_kernel_size"}, 4));
-    r.key_dim = r.value_dim = t.head_dim > 0 ? t.head_dim : t.hidden / std::max(1, t.heads);
-    r.whole_gate = config.flag("use_full_rank_gate", false);
+    r.convolution =
+        static_cast<int>(config.count({"linear_conv_kernel_dim", "short_conv_kernel_size"}, 4));
+    r.key_dim = r.value_dim =
+        config.number({"linear_head_dim"})
+            .value_or(t.head_dim > 0 ? t.head_dim : t.hidden / std::max(1, t.heads));
+    r.whole_gate = config.flag("use_full_rank_gate", config.has("kda_lower_bound"));
     if (const Json* own = config.reader().node().find("linear_attn_config");
         own != nullptr && own->is_object() && own->find("head_dim") != nullptr)
     {
@@ -156,6 +162,8 @@ RecurrentMixer linear_mixer(HfConfig& config, const Transformer& t)
 {
     if (config.has("linear_num_value_heads"))
         return gated_delta_net(config);
+    if (config.has("linear_num_heads"))
+        return kimi_delta(config, t);
     if (states_mamba(config))
         return mamba_mixer(config, t);
     return lightning(t);

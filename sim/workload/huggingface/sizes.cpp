@@ -4,8 +4,10 @@
 #include "sim/workload/huggingface/recurrent.h"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 
 namespace trainyard {
 namespace {
@@ -15,13 +17,15 @@ constexpr std::int64_t largest_layers = 10000;
 // DeepSeek's attention, told by its keys whatever the family.
 void read_latent_attention(HfConfig& config, Transformer& t)
 {
-    if (!config.has("kv_lora_rank"))
+    if (!config.has("kv_lora_rank") || !config.flag("use_mla", true))
         return;
     LatentAttention latent;
     latent.q_lora_rank = config.number({"q_lora_rank"}).value_or(0);
     latent.kv_lora_rank = config.required({"kv_lora_rank"});
     latent.qk_nope_head_dim = config.required({"qk_nope_head_dim"});
-    latent.qk_rope_head_dim = config.required({"qk_rope_head_dim"});
+    latent.qk_rope_head_dim = config.value("qk_rope_head_dim") != nullptr
+                                  ? config.count({"qk_rope_head_dim"}, 0)
+                                  : config.required({"qk_rope_head_dim"});
     const auto values = config.number({"v_head_dim"});
     latent.v_head_dim = values.value_or(t.hidden / std::max(1, t.heads));
     if (!values)
@@ -53,9 +57,6 @@ void read_narrow_results(HfConfig& config, Transformer& t)
     t.output_rank = config.required({"o_lora_rank"});
     t.output_groups = static_cast<int>(config.number({"o_groups"}).value_or(1));
     t.shared_key_value = true;
-    for (const char* key : {"hc_mult", "num_hash_layers"})
-        if (config.has(key))
-            config.assume(fmt::format("\"{}\" is not modelled", key));
 }
 
 // Whether no layer attends: then there may be no heads either.
@@ -90,14 +91,18 @@ void read_attention(HfConfig& config, Transformer& t)
         config.required({"num_attention_heads", "n_head", "n_heads", "num_heads",
                          "decoder_attention_heads", "attention_heads", "num_query_heads"}));
     t.kv_heads = read_key_heads(config, t);
-    t.head_dim = config.count(
-        {"head_dim", "kv_channels", "d_kv", "attention_head_dim", "d_head", "size_per_head"}, 0);
+    t.head_dim = config.count({"head_dim", "kv_channels", "d_kv", "attention_head_dim", "d_head",
+                               "size_per_head", "dim_head"},
+                              0);
     if (!config.has("kv_lora_rank")) {
         t.value_head_dim = config.count({"v_head_dim", "v_channels"}, 0);
         t.query_rank = config.count({"share_q_dim"}, 0);
     }
     if (config.flag("use_sliding_window", true))
-        t.sliding_window = config.number({"sliding_window", "attention_window_size"}).value_or(0);
+        t.sliding_window = config
+                               .number({"sliding_window", "attention_window_size",
+                                        "sliding_window_size", "local_attention"})
+                               .value_or(0);
     for (const char* key : {"use_qk_norm", "qk_layernorm", "qk_norm", "normalize_qk_projections"})
         t.qk_norm = config.flag(key, t.qk_norm);
     for (const char* key : {"attn_output_gate", "attention_output_gate"})
@@ -116,6 +121,8 @@ const HfConfig::Aliases& feed_forward_keys()
                                          "ffn_dim",
                                          "ffn_hidden_size",
                                          "d_ff",
+                                         "dff",
+                                         "dim_ff",
                                          "decoder_ffn_dim",
                                          "mlp_hidden_size",
                                          "intermediate_dim",
@@ -127,6 +134,17 @@ const HfConfig::Aliases& feed_forward_keys()
     return names;
 }
 
+// Llama's params.json: two thirds of four times the hidden size, times a factor, rounded up.
+std::optional<std::int64_t> rounded_feed_forward(HfConfig& config, std::int64_t hidden)
+{
+    const auto multiple = config.number({"multiple_of"});
+    if (!multiple)
+        return std::nullopt;
+    const double times = config.multiple({"ffn_dim_multiplier"}).value_or(1);
+    const auto size = static_cast<std::int64_t>(times * static_cast<double>(8 * hidden / 3));
+    return (size + *multiple - 1) / *multiple * *multiple;
+}
+
 // A feed-forward size is given, or as a multiple of the hidden size.
 void read_mlp(HfConfig& config, Transformer& t)
 {
@@ -136,6 +154,8 @@ void read_mlp(HfConfig& config, Transformer& t)
     if (!ffn && config.reader().error_count() == before)
         if (const auto times = config.multiple({"mlp_ratio", "expansion_ratio"}))
             ffn = static_cast<std::int64_t>(*times * static_cast<double>(t.hidden));
+    if (!ffn && config.reader().error_count() == before)
+        ffn = rounded_feed_forward(config, t.hidden);
     if (!ffn && config.reader().error_count() == before)
         ffn = config.number(of_experts);
     // Widths of each layer, or layers without an MLP.
@@ -219,14 +239,37 @@ std::optional<std::int64_t> dense_width(HfConfig& config)
     return config.number({"intermediate_size_mlp", "dense_intermediate_size"});
 }
 
+// Keys that speak of experts, where none were read.
+void say_experts_left_out(HfConfig& config)
+{
+    std::vector<std::string> keys;
+    for (const char* key : {"use_moe", "is_moe"})
+        if (config.has(key) && config.flag(key, false))
+            keys.emplace_back(key);
+    for (const std::string& key : config.keys_with_part("expert")) {
+        const Json* value = config.value(key);
+        if (value != nullptr && value->is_integer() && value->as_integer() > 1 &&
+            key.find("per_tok") == std::string::npos)
+            keys.push_back(key);
+    }
+    if (!keys.empty())
+        config.assume(fmt::format("experts that \"{}\" speak of are not read: all layers have MLPs",
+                                  fmt::join(keys, "\", \"")));
+}
+
 void read_experts(HfConfig& config, Transformer& t)
 {
     const std::int64_t experts = config.count(
         {"num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts"}, 0);
-    if (experts <= 1 || !config.flag("enable_moe_block", true)) {
+    const bool denied = std::ranges::any_of(
+        std::array{"enable_moe_block", "is_moe", "use_moe"},
+        [&](const char* key) { return config.has(key) && !config.flag(key, true); });
+    if (experts <= 1 || denied) {
         // A model of the family without experts keeps what the shared one would be.
         if (experts == 0)
             t.ffn = config.number({"shared_intermediate_size"}).value_or(t.ffn);
+        if (experts == 0 && !denied)
+            say_experts_left_out(config);
         return;
     }
     MixtureOfExperts moe;
@@ -234,14 +277,16 @@ void read_experts(HfConfig& config, Transformer& t)
     moe.experts_per_token = static_cast<int>(config.required(
         {"num_experts_per_tok", "num_experts_per_token", "experts_per_token", "top_k_experts",
          "moe_top_k", "moe_topk", "moe_k", "num_selected_experts", "topk"}));
-    const auto width = config.number({"moe_intermediate_size", "expert_ffn_hidden_size"});
+    const auto width =
+        config.number({"moe_intermediate_size", "expert_ffn_hidden_size", "expert_hidden_dim"});
     moe.expert_ffn = width.value_or(t.ffn);
     if (const auto dense = dense_width(config))
         t.ffn = *dense;
     else if (!width)
         config.assume(fmt::format("experts as wide as \"intermediate_size\": {}", t.ffn));
     moe.identity_experts = static_cast<int>(config.count({"zero_expert_num"}, 0));
-    moe.latent_width = config.count({"moe_latent_size", "routed_expert_hidden_size"}, 0);
+    moe.latent_width =
+        config.count({"moe_latent_size", "routed_expert_hidden_size", "moe_hidden_size"}, 0);
     read_shared_experts(config, t, moe);
     read_dense_layers(config, moe);
     read_groups(config, moe);
@@ -263,6 +308,27 @@ std::int64_t vocabulary_of(HfConfig& config)
     return (entries + multiple - 1) / multiple * multiple;
 }
 
+// Where no key counts the layers they are as many as a list or a word of them has entries.
+int read_layer_count(HfConfig& config)
+{
+    const HfConfig::Aliases counts{"num_hidden_layers", "n_layer",        "num_layers",
+                                   "n_layers",          "decoder_layers", "num_transformer_layers"};
+    const bool counted =
+        std::ranges::any_of(counts, [&](const std::string& key) { return config.has(key); });
+    for (const char* key : {"layers_block_type", "layer_types", "hybrid_override_pattern"})
+        if (const Json* list = counted ? nullptr : config.value(key)) {
+            const std::size_t entries =
+                list->is_array() ? list->items().size()
+                : list->is_string()
+                    ? static_cast<std::size_t>(std::ranges::count_if(
+                          list->as_string(), [](char letter) { return letter != '|'; }))
+                    : 0;
+            if (entries > 0 && entries <= static_cast<std::size_t>(largest_layers))
+                return static_cast<int>(entries);
+        }
+    return static_cast<int>(config.required(counts, largest_layers));
+}
+
 // Tables of the tokens for each layer (Gemma 3n).
 void read_layer_embeddings(HfConfig& config, Transformer& t)
 {
@@ -277,7 +343,7 @@ bool states_feed_forward(HfConfig& config)
 {
     HfConfig::Aliases keys = feed_forward_keys();
     for (const char* other : {"moe_intermediate_size", "mlp_ratio", "expansion_ratio",
-                              "block_configs", "ffn_multipliers"})
+                              "block_configs", "ffn_multipliers", "multiple_of"})
         keys.emplace_back(other);
     return is_all_recurrent(config) ||
            std::ranges::any_of(keys, [&](const std::string& key) { return config.has(key); });
@@ -285,11 +351,9 @@ bool states_feed_forward(HfConfig& config)
 
 void read_sizes(HfConfig& config, Transformer& t)
 {
-    t.hidden = config.required({"hidden_size", "n_embd", "n_embed", "d_model", "dim", "model_dim"});
-    t.layers =
-        static_cast<int>(config.required({"num_hidden_layers", "n_layer", "num_layers", "n_layers",
-                                          "decoder_layers", "num_transformer_layers"},
-                                         largest_layers));
+    t.hidden = config.required(
+        {"hidden_size", "n_embd", "n_embed", "d_model", "dim", "model_dim", "emb_dim"});
+    t.layers = read_layer_count(config);
     const bool classifies = t.vocabulary > 0; // images, into so many classes
     t.vocabulary = classifies ? class_count(config, t.vocabulary) : vocabulary_of(config);
     read_attention(config, t);

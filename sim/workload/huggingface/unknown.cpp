@@ -80,7 +80,8 @@ Transformer decoder(HfConfig& config)
         config.flag("use_parallel_residual", false) || config.flag("parallel_attn", false);
     if (config.has("cross_attention_layers"))
         config.assume("layers of \"cross_attention_layers\" are read as attention to the text");
-    if (!config.has("tie_word_embeddings") && !config.has("tie_embeddings"))
+    if (!config.has("tie_word_embeddings") && !config.has("tie_embeddings") &&
+        !config.has("share_input_output_layers"))
         config.assume(fmt::format("embedding and logits {}",
                                   t.tied_embeddings ? "share one matrix" : "have a matrix each"));
     config.assume(fmt::format("blocks as {} has them: {}, {}, {}", t.gated_mlp ? "Llama" : "GPT",

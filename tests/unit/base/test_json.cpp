@@ -84,6 +84,18 @@ TEST_CASE("what is not finite is written as null")
     CHECK(to_text(Json(std::nan(""))) == "null");
 }
 
+TEST_CASE("Python's words for numbers that JSON has not are read outside of quotes")
+{
+    const Checked<Json> json = parse_json(
+        R"({"limit": [0.0, Infinity], "least": -Infinity, "loss": NaN, "a \"NaN": "Infinity"})",
+        "config.json");
+    REQUIRE(json);
+    CHECK(json->find("limit")->items()[1].as_double() == 1e308);
+    CHECK(json->find("least")->as_double() == -1e308);
+    CHECK(json->find("loss")->is_null());
+    CHECK(json->find("a \"NaN")->as_string() == "Infinity");
+}
+
 TEST_CASE("members stand in the line of their key and elements in their own")
 {
     const Json json = parsed("{\n"

@@ -10,7 +10,8 @@ namespace {
 bool has_latents(const std::string& family)
 {
     for (const char* name : {"deepseek_v2", "deepseek_v3", "deepseek_v32", "kimi_k2", "kimi_k25",
-                             "kimi_linear", "kimi_k3", "glm_moe_dsa", "longcat_flash"})
+                             "kimi_linear", "kimi_k3", "glm_moe_dsa", "longcat_flash", "axk2",
+                             "hy_v4", "hy_v4_vl", "glm4_moe_lite", "youtu", "axk1"})
         if (family == name)
             return true;
     return false;
@@ -27,7 +28,8 @@ bool has_encoder(const std::string& family)
 
 bool sees_images(const std::string& family)
 {
-    for (const char* name : {"vit", "deit", "dinov2", "clip_vision_model", "siglip_vision_model"})
+    for (const char* name :
+         {"vit", "beit", "deit", "dinov2", "clip_vision_model", "siglip_vision_model"})
         if (family == name)
             return true;
     return false;

@@ -138,6 +138,18 @@ TEST_CASE("a field set in a Hugging Face config is one that is read, or the nati
     CHECK_FALSE(with("model.layer_count=60"));
 }
 
+TEST_CASE("a path into Hugging Face's cache means the model whose folder it names")
+{
+    const ScenarioFile none = scenario_in_memory(Scenario{}, data_dir() / "scenarios", "none");
+    for (const char* path :
+         {"/nowhere/hub/models--Qwen--Qwen3-8B/snapshots/0123abc", "models--Qwen--Qwen3-8B"})
+    {
+        const Checked<Input> found = find_input(Source{path, {}}, InputKind::model, none);
+        REQUIRE(found);
+        CHECK(*found->json.find("_name_or_path") == Json("Qwen/Qwen3-8B"));
+    }
+}
+
 TEST_CASE("a shipped model answers to the name that Hugging Face has for it")
 {
     const TemporaryScenario file(small_scenario);

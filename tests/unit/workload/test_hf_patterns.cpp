@@ -241,3 +241,195 @@ TEST_CASE("an indexer limits the keys of latent attention")
     CHECK(model_flops_per_sequence(sparse, 131072).value() <
           0.6 * model_flops_per_sequence(full, 131072).value());
 }
+
+namespace {
+
+Transformer architecture_of(const std::string& text)
+{
+    return std::get<Transformer>(imported(text).model.architecture);
+}
+
+bool assumes(const std::string& text, const std::string& part)
+{
+    for (const std::string& sentence : imported(text).assumed)
+        if (sentence.find(part) != std::string::npos)
+            return true;
+    return false;
+}
+
+} // namespace
+
+TEST_CASE("layers are as many as the list of them where no key counts them")
+{
+    CHECK(kinds_of_layers(R"("model_type": "nemotron_h", "layers_block_type":
+                    ["mamba", "moe", "attention", "mamba", "mlp"], "mamba_num_heads": 64,
+                    "mamba_head_dim": 64, "ssm_state_size": 128, "n_groups": 8, "num_experts": 8,
+                    "num_experts_per_tok": 2, "time_step_limit": [0.0, Infinity])") ==
+          "2 mamba2, 1 experts, 1 attention, 1 mlp");
+}
+
+TEST_CASE("a list of windows counts before the size of chunks beside it")
+{
+    CHECK(kinds_of_layers(R"("model_type": "mimo_v2_flash", "num_hidden_layers": 3,
+                    "sliding_window": 128, "attention_chunk_size": 128,
+                    "hybrid_layer_pattern": [0, 1, 1])") ==
+          "1 attention + mlp, 2 window of 128 + mlp");
+}
+
+TEST_CASE("layers of a type with a window see one, whatever else its name says")
+{
+    CHECK(kinds_of_layers(R"("model_type": "inkling_text", "num_hidden_layers": 3,
+                    "sliding_window_size": 512,
+                    "layer_types": ["hybrid_sliding", "hybrid", "hybrid_sliding"])") ==
+          "2 window of 512 + mlp, 1 attention + mlp");
+    CHECK(kinds_of_layers(R"("model_type": "modernbert", "num_hidden_layers": 3,
+                    "local_attention": 128, "max_position_embeddings": 8192,
+                    "layer_types": ["full_attention", "sliding_attention", "sliding_attention"])") ==
+          "1 attention + mlp, 2 window of 128 + mlp");
+}
+
+TEST_CASE("linear attention with heads of its own is Kimi's")
+{
+    CHECK(kinds_of_layers(R"("model_type": "kimi_linear", "num_hidden_layers": 2,
+                    "kv_lora_rank": 512, "qk_nope_head_dim": 64, "qk_rope_head_dim": 64,
+                    "v_head_dim": 64, "linear_num_heads": 16, "linear_head_dim": 64,
+                    "layer_types": ["linear_attention", "full_attention"])") ==
+          "1 kimi delta attention + mlp, 1 latent attention + mlp");
+}
+
+TEST_CASE("layers that share an indexer's choice have none of their own")
+{
+    const std::string text = R"("model_type": "glm_moe_dsa", "num_hidden_layers": 3,
+        "kv_lora_rank": 512, "q_lora_rank": 1024, "qk_nope_head_dim": 64, "qk_rope_head_dim": 64,
+        "v_head_dim": 64, "index_topk": 2048, "index_n_heads": 4, "index_head_dim": 128,
+        "layer_types": ["indexed_attention", "indexed_attention", "indexed_attention"],
+        "indexer_types": ["full", "shared", "shared"])";
+    CHECK(kinds_of_layers(text) ==
+          "1 sparse attention of 2048 + mlp, 2 latent attention in a window of 2048 + mlp");
+    CHECK_FALSE(assumes(text, "full attention"));
+}
+
+TEST_CASE("DeepSeek-V4's keys are compressed as a list or the types of layers say")
+{
+    const std::string sizes_of_v4 = R"("model_type": "deepseek_v4", "num_hidden_layers": 3,
+        "q_lora_rank": 1024, "o_lora_rank": 512, "sliding_window": 128, )";
+    const std::string words = "1 window of 128 + mlp, 1 keys of 128 tokens + mlp, "
+                              "1 keys of 4 tokens + mlp";
+    CHECK(kinds_of_layers(sizes_of_v4 + R"("compress_ratios": [0, 128, 4])") == words);
+    CHECK(kinds_of_layers(sizes_of_v4 + R"("layer_types": ["sliding_attention",
+            "heavily_compressed_attention", "compressed_sparse_attention"],
+            "compress_rates": {"heavily_compressed_attention": 128,
+                               "compressed_sparse_attention": 4})") == words);
+}
+
+TEST_CASE("what the configuration of a layer by itself says is of that layer")
+{
+    const Transformer t = architecture_of(R"("model_type": "gemma4", "num_hidden_layers": 3,
+        "per_layer_config": {"01": {"head_dim": 512, "intermediate_size": 1024}})");
+    REQUIRE(t.layer_forms.size() == 2);
+    CHECK(t.pattern[0] == t.pattern[2]);
+    CHECK(t.layer_forms[1].head_dim == 512);
+    CHECK(t.layer_forms[1].ffn == 1024);
+}
+
+TEST_CASE("the whole of a config says whether embedding and logits share a matrix")
+{
+    const auto ties = [&](const std::string& whole, const std::string& family,
+                          const std::string& part) {
+        const Checked<Json> json = parse_json(
+            "{" + whole + R"("model_type": ")" + family + R"(", "text_config": {)" + sizes +
+                R"("num_hidden_layers": 2, )" + part + R"("model_type": "qwen2"}})",
+            "config.json");
+        return std::get<Transformer>(import_model(*json, "config.json")->model.architecture)
+            .tied_embeddings;
+    };
+    const std::string tied = R"("tie_word_embeddings": true, )";
+    const std::string untied = R"("tie_word_embeddings": false, )";
+    CHECK(ties("", "internvl", tied));
+    CHECK(ties(tied, "internvl", ""));
+    CHECK(ties(tied, "internvl", untied));
+    CHECK_FALSE(ties(untied, "internvl", tied));
+    CHECK(ties(untied, "llava_onevision", tied));
+}
+
+TEST_CASE("a model whose class makes scores has no matrix of logits")
+{
+    const std::string text = R"("model_type": "llama", "num_hidden_layers": 2, )";
+    const auto parameters = [&](const std::string& name) {
+        return count_parameters(imported(text + R"("architectures": [")" + name + R"("])").model)
+            .total;
+    };
+    const double logits = 2048.0 * 1000;
+    CHECK(parameters("LlamaForCausalLM") - parameters("LlamaForSequenceClassification") == logits);
+    CHECK(parameters("LlamaForCausalLM") - parameters("LlamaModel") == logits);
+    CHECK(assumes(text + R"("architectures": ["LlamaForRewardModel"])", "no token reaches"));
+}
+
+TEST_CASE("experts that a config denies are none")
+{
+    CHECK(kinds_of_layers(R"("model_type": "doge", "num_hidden_layers": 2, "is_moe": false,
+                    "num_experts": 16384, "num_experts_per_tok": 64)") == "2 attention + mlp");
+}
+
+TEST_CASE("Mamba with a rank for its steps is the first, though it has heads")
+{
+    CHECK(kinds_of_layers(R"("model_type": "zamba", "num_hidden_layers": 3, "n_mamba_heads": 2,
+                    "mamba_dt_rank": 128, "mamba_d_state": 16, "attention_hidden_size": 4096,
+                    "layers_block_type": ["linear_attention", "hybrid", "linear_attention"])") ==
+          "3 mamba, 1 attention + mlp");
+    CHECK(kinds_of_layers(R"("model_type": "bamba", "num_hidden_layers": 2, "mamba_d_state": 128,
+                    "mamba_n_heads": 64, "mamba_d_head": 64, "attn_layer_indices": null)") ==
+          "2 mamba2 + mlp");
+}
+
+TEST_CASE("windows and heads of each layer are those of its list")
+{
+    CHECK(kinds_of_layers(R"("model_type": "phi4flash", "num_hidden_layers": 3, "mlp_bias": false,
+                    "sliding_window": [null, 512, null])") ==
+          "2 attention + mlp, 1 window of 512 + mlp");
+    const Transformer t = architecture_of(R"("model_type": "laguna", "num_hidden_layers": 2,
+                    "num_attention_heads_per_layer": [16, 24])");
+    REQUIRE(t.layer_forms.size() == 2);
+    CHECK(t.layer_forms[1].heads == 24);
+}
+
+TEST_CASE("what Meta and Mistral put beside their weights is read as a config")
+{
+    const auto parameters = [](const std::string& text) {
+        const Checked<Json> json = parse_json(text, "params.json");
+        return count_parameters(import_model(*json, "params.json")->model).total;
+    };
+    // Llama 3 8B: 1.3 times two thirds of 16384, to a multiple of 1024, is 14336.
+    CHECK(parameters(R"({"dim": 4096, "n_layers": 32, "n_heads": 32, "n_kv_heads": 8,
+                    "vocab_size": 128256, "multiple_of": 1024, "ffn_dim_multiplier": 1.3,
+                    "norm_eps": 1e-5, "rope_theta": 500000})") == 8'030'261'248);
+    // Mixtral 8x7B.
+    CHECK(parameters(R"({"dim": 4096, "n_layers": 32, "head_dim": 128, "hidden_dim": 14336,
+                    "n_heads": 32, "n_kv_heads": 8, "norm_eps": 1e-5, "vocab_size": 32000,
+                    "moe": {"num_experts_per_tok": 2, "num_experts": 8}})") == 46'702'792'704);
+}
+
+TEST_CASE("lists of layers may go on with those that predict further")
+{
+    const std::string text = R"("model_type": "step3p5", "num_hidden_layers": 3,
+        "num_nextn_predict_layers": 1, "sliding_window": 512, "layer_types": ["full_attention",
+        "sliding_attention", "sliding_attention", "sliding_attention"],
+        "attention_other_setting": {"attention_type": "sliding_attention",
+                                    "num_attention_heads": 24, "num_attention_groups": 8,
+                                    "head_dim": 64}, "moe_layers_enum": "1,2",
+        "moe_num_experts": 8, "moe_top_k": 2, "moe_intermediate_size": 512, "use_moe": true)";
+    CHECK(kinds_of_layers(text) == "1 attention + mlp, 2 window of 512 + experts, "
+                                   "1 attention + mlp (predicts further)");
+    CHECK(architecture_of(text).layer_forms[1].heads == 24);
+    CHECK(architecture_of(text).layer_forms[1].head_dim == 64);
+}
+
+TEST_CASE("experts under keys that are not known are said to be left out")
+{
+    const std::string text = R"("model_type": "zorglub", "num_hidden_layers": 2, )";
+    CHECK(assumes(text + R"("use_moe": true, "routed_expert_total": 64)",
+                  "\"use_moe\", \"routed_expert_total\""));
+    CHECK_FALSE(assumes(text + R"("num_experts_per_tok": 2, "num_experts": 0)", "experts"));
+    CHECK(kinds_of_layers(text + R"("use_moe": true, "moe_config": {"moe_num_experts": 32,
+                    "moe_top_k": 2}, "hidden_act": "silu")") == "2 attention + experts");
+}

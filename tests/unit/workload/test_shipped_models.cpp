@@ -42,6 +42,14 @@ TEST_CASE("shipped models have exactly the published number of parameters")
     CHECK(shipped_parameters("smollm2-135m/config.json") == 134'515'008);
     CHECK(shipped_parameters("mixtral-8x7b/config.json") == 46'702'792'704);
     CHECK(shipped_parameters("qwen3-30b-a3b/config.json") == 30'532'122'624);
+    CHECK(shipped_parameters("pythia-160m/config.json") == 162'322'944);
+    CHECK(shipped_parameters("pythia-1b/config.json") == 1'011'781'632);
+    CHECK(shipped_parameters("pythia-6.9b/config.json") == 6'857'302'016);
+    CHECK(shipped_parameters("pythia-12b/config.json") == 11'846'072'320);
+    CHECK(shipped_parameters("phi-1.5/config.json") == 1'418'270'720);
+    CHECK(shipped_parameters("qwen1.5-7b/config.json") == 7'721'324'544);
+    CHECK(shipped_parameters("stablelm-2-1.6b/config.json") == 1'644'515'328);
+    CHECK(shipped_parameters("lfm2-1.2b/config.json") == 1'170'340'608);
     CHECK(shipped_parameters("bert-large/config.json") == 336'226'108);
     CHECK(shipped_parameters("resnet-50/model.json") == 25'557'032);
     // 96 (12 h^2 + 13 h) + (50257 + 2048) h + 2 h at h = 12288: "175 B" (Brown 2020, table 2.1).

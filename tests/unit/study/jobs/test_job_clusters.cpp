@@ -89,18 +89,26 @@ TEST_CASE("batches and shards that state the replicas make the cluster")
 
 TEST_CASE("models are known by the names that scripts have for them")
 {
-    for (const auto& [name, shipped] :
-         std::map<std::string, std::string>{{"meta-llama/Llama-3.1-70B", "llama-3.1-70b"},
-                                            {"meta-llama/Llama-2-7b-chat-hf", "llama-2-7b"},
-                                            {"Qwen/Qwen2.5-7B", "qwen2.5-7b"},
-                                            {"/data/models/Qwen2.5-7B-Instruct/", "qwen2.5-7b"},
-                                            {"models--Qwen--Qwen3-4B-Instruct-2507", "qwen3-4b"},
-                                            {"Meta-Llama-3-8B", "llama-3.1-8b"},
-                                            {"llama3.1_8B-BF16-pretrain.yaml", "llama-3.1-8b"},
-                                            {"Qwen/Qwen-7B", ""},
-                                            {"facebook/opt-1.3b", ""},
-                                            {"", ""},
-                                            {"///", ""}})
+    for (const auto& [name, shipped] : std::map<std::string, std::string>{
+             {"meta-llama/Llama-3.1-70B", "llama-3.1-70b"},
+             {"meta-llama/Llama-2-7b-chat-hf", "llama-2-7b"},
+             {"Qwen/Qwen2.5-7B", "qwen2.5-7b"},
+             {"/data/models/Qwen2.5-7B-Instruct/", "qwen2.5-7b"},
+             {"models--Qwen--Qwen3-4B-Instruct-2507", "qwen3-4b"},
+             {"Meta-Llama-3-8B", "llama-3.1-8b"},
+             {"hub/models--Qwen--Qwen3-8B/snapshots/0123abc", "qwen3-8b"},
+             {"Qwen/Qwen2.5-VL-7B-Instruct", "qwen2.5-7b"},
+             {"Qwen/Qwen3-VL-30B-A3B-Instruct", "qwen3-30b-a3b"},
+             {"mistralai/Ministral-3-8B-Instruct-2512", "ministral-3-8b"},
+             {"swiss-ai/Apertus-8B-Instruct-2509", "apertus-8b"},
+             {"allenai/Olmo-3-1025-7B", "olmo-3-7b"},
+             {"stabilityai/stablelm-2-1_6b", "stablelm-2-1.6b"},
+             {"microsoft/phi-1_5", "phi-1.5"},
+             {"llama3.1_8B-BF16-pretrain.yaml", "llama-3.1-8b"},
+             {"Qwen/Qwen-7B", ""},
+             {"facebook/opt-1.3b", ""},
+             {"", ""},
+             {"///", ""}})
         CHECK(shipped_model_named(name) == shipped);
 }
 
