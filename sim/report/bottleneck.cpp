@@ -289,6 +289,13 @@ Bottleneck of_host(const Symptoms& symptoms, double share)
                             "parameters {} of the step",
                             percent(share), percent(symptoms.host_updates)),
                 "the optimizer on the device, more sequences a step, or more hosts"};
+    if (symptoms.host_once >= share / 2)
+        return {BottleneckClass::host,
+                fmt::format("{} of the step the device waits for the host, which takes {} of it "
+                            "for what it does once a step (its overhead, the optimizer's "
+                            "bookkeeping)",
+                            percent(share), percent(symptoms.host_once)),
+                "more sequences a step: what is done once weighs less"};
     return {BottleneckClass::host,
             fmt::format("{} of the step the device waits for the host to launch kernels",
                         percent(share)),

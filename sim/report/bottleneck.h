@@ -60,8 +60,9 @@ struct Symptoms {
     double oversubscription = 1; // of the worst layer above the leaf switches
     double unevenness = 1;       // its members in the fullest domain per member in the emptiest
 
-    bool offloads = false;          // states or activations live outside the device
-    double host_updates = 0;        // of the step: the host updates parameters
+    bool offloads = false;   // states or activations live outside the device
+    double host_updates = 0; // of the step: the host updates parameters
+    double host_once = 0;    // of the step: what the host does once in it, whatever is launched
     std::optional<Loading> loading; // when the job loads data
 
     double mfu = 0;

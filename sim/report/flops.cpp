@@ -15,13 +15,31 @@ bool counts(const ComputeRequest& request)
     return request.phase != Phase::optimizer;
 }
 
-// Flops of one run of each block.
-std::vector<double> flops_of_blocks(const Plan& plan)
+// What a rank of uneven experts does on average, of what the fullest does.
+double mean_of_fullest(const Job& job)
 {
+    const int ranks = job.strategy.ep;
+    const std::vector<double> loads = expert_loads(job.strategy.experts, ranks);
+    return kept_share(job.strategy.experts, ranks) / *std::ranges::max_element(loads);
+}
+
+double flops_of(const ComputeRequest& request, double mean_of_fullest)
+{
+    double sum = 0;
+    for (const WorkItem& item : request.kernels)
+        if (const auto* kernel = std::get_if<Kernel>(&item))
+            sum += hardware_flops(*kernel).value() * (kernel->uneven ? mean_of_fullest : 1);
+    return sum;
+}
+
+// Flops of one run of each block, mean of its ranks.
+std::vector<double> flops_of_blocks(const Job& job, const Plan& plan)
+{
+    const double mean = mean_of_fullest(job);
     std::vector<double> by_cost(plan.compute.size());
     for (std::size_t i = 0; i < plan.compute.size(); ++i)
         if (counts(plan.compute[i]))
-            by_cost[i] = hardware_flops(plan.compute[i].kernels).value();
+            by_cost[i] = flops_of(plan.compute[i], mean);
     std::vector<double> by_block;
     for (const Block& block : plan.program.blocks) {
         double sum = 0;
@@ -63,9 +81,9 @@ Flops model_flops_per_step(const Job& job)
     return sequence * static_cast<double>(training.global_batch);
 }
 
-Flops hardware_flops_per_step(const Plan& plan, const Binding& binding)
+Flops hardware_flops_per_step(const Job& job, const Plan& plan, const Binding& binding)
 {
-    const std::vector<double> by_block = flops_of_blocks(plan);
+    const std::vector<double> by_block = flops_of_blocks(job, plan);
     std::vector<double> by_role;
     for (const Role& role : plan.program.roles) {
         double sum = 0;

@@ -31,7 +31,7 @@ void add_flops(StepFigures& figures, const Outcome& outcome)
     const Seconds step = outcome.step_time.value;
     const int gpus = outcome.job.world();
     const Flops model = model_flops_per_step(outcome.job);
-    const Flops hardware = hardware_flops_per_step(*outcome.plan, *outcome.binding);
+    const Flops hardware = hardware_flops_per_step(outcome.job, *outcome.plan, *outcome.binding);
     const Device& device = outcome.cost->profile().hardware.device;
     figures.peak_precision =
         executed_precision(main_precision(*outcome.plan, outcome.job.training.precision), device);

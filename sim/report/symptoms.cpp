@@ -228,6 +228,9 @@ Symptoms symptoms_of(const Outcome& outcome, std::span<const CollectiveRow> coll
         symptoms.share[i] = step.value() > 0 ? mean[i] / step : 0.0;
     if (symptoms.offloads && step.value() > 0)
         symptoms.host_updates = host_updates(outcome) / step;
+    const SoftwareClass& software = outcome.job.software;
+    if (step.value() > 0)
+        symptoms.host_once = (software.step_overhead + software.optimizer_time) / step;
     symptoms.needed = outcome.memory.peak();
     symptoms.capacity = outcome.memory.capacity;
     symptoms.fullest_stage = outcome.memory.fullest_stage;

@@ -48,8 +48,8 @@ TEST_CASE("no random job computes more than its devices can in the number format
                  const Seconds time = to_seconds(run(plan.program, binding, 2).step_time);
                  const Precision format =
                      executed_precision(main_precision(plan, job.training.precision), device);
-                 const double hfu = flops_utilization(hardware_flops_per_step(plan, binding), time,
-                                                      device.peak.at(format), job.world());
+                 const double hfu = flops_utilization(hardware_flops_per_step(job, plan, binding),
+                                                      time, device.peak.at(format), job.world());
                  INFO(device.name << " in " << to_name(format));
                  CHECK(hfu <= 1);
                  half += hfu > 0.25;

@@ -12,7 +12,7 @@ TEST_CASE("hardware operations are the kernels of every use by every rank")
     const double expected = 4 * 2 * 3 * forward_flops;
     for (const Lanes lanes : {Lanes::all, Lanes::folded}) {
         const Outcome outcome = small_outcome(lanes);
-        CHECK_THAT(hardware_flops_per_step(*outcome.plan, *outcome.binding).value(),
+        CHECK_THAT(hardware_flops_per_step(outcome.job, *outcome.plan, *outcome.binding).value(),
                    WithinRel(expected, 1e-12));
     }
 }
@@ -43,8 +43,26 @@ TEST_CASE("tokens that experts drop are no model operations")
             testing::job_of(testing::small_mixture(), strategy, testing::training_of(4));
         const Plan plan = make_plan(job);
         const Binding binding = bind(plan, job, testing::h100_nodes(1), testing::h100_costs(), {});
-        CHECK(model_flops_per_step(job) <= hardware_flops_per_step(plan, binding));
+        CHECK(model_flops_per_step(job) <= hardware_flops_per_step(job, plan, binding));
     }
+}
+
+TEST_CASE("uneven loads of experts move operations and add none")
+{
+    const auto executed = [](ExpertLoad load, double exponent) {
+        Strategy strategy;
+        strategy.dp = strategy.ep = 4;
+        strategy.experts.load = load;
+        strategy.experts.exponent = exponent;
+        const Job job =
+            testing::job_of(testing::small_mixture(), strategy, testing::training_of(4));
+        const Plan plan = make_plan(job);
+        const Binding binding = bind(plan, job, testing::h100_nodes(1), testing::h100_costs(), {});
+        return hardware_flops_per_step(job, plan, binding).value();
+    };
+    const double even = executed(ExpertLoad::uniform, 0);
+    for (const double exponent : {0.3, 1.2})
+        CHECK_THAT(executed(ExpertLoad::power_law, exponent), WithinRel(even, 0.01));
 }
 
 TEST_CASE("a device that computes at its peak all the time has a utilisation of one")
@@ -92,8 +110,10 @@ TEST_CASE("what the optimizer multiplies counts neither for HFU nor for its peak
     plan.compute[2].kernels = {product};
     plan.compute[2].phase = Phase::optimizer;
     CHECK(main_precision(plan, Precision::fp32) == Precision::bf16);
-    CHECK_THAT(hardware_flops_per_step(plan, *outcome.binding).value(),
-               WithinRel(hardware_flops_per_step(*outcome.plan, *outcome.binding).value(), 1e-12));
+    CHECK_THAT(
+        hardware_flops_per_step(outcome.job, plan, *outcome.binding).value(),
+        WithinRel(hardware_flops_per_step(outcome.job, *outcome.plan, *outcome.binding).value(),
+                  1e-12));
 }
 
 TEST_CASE("halving the step time doubles MFU and HFU")

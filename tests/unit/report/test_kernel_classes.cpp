@@ -124,7 +124,9 @@ TEST_CASE("the classes' operations are those of the passes")
                 if (one.phase != Phase::optimizer)
                     sum += one.flops.value() * outcome.binding->lanes[i].multiplicity;
         CHECK_THAT(
-            sum, WithinRel(hardware_flops_per_step(*outcome.plan, *outcome.binding).value(), 1e-9));
+            sum,
+            WithinRel(hardware_flops_per_step(outcome.job, *outcome.plan, *outcome.binding).value(),
+                      1e-9));
     }
 }
 
