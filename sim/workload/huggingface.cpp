@@ -224,6 +224,24 @@ std::string activation_name(HfConfig& config)
     return name;
 }
 
+namespace {
+
+// Whether a config has parts beside its text model: in parts of their own, or named where the
+// text's sizes are the config's.
+bool has_other_parts(const Reader& whole, const HfConfig& config)
+{
+    if (config.reader().pointer() != whole.pointer())
+        return true;
+    return std::ranges::any_of(
+        std::array{"vision_config", "audio_config", "visual", "mm_vision_tower"},
+        [&](const char* key) {
+            const Json* part = whole.node().find(key);
+            return part != nullptr && !part->is_null();
+        });
+}
+
+} // namespace
+
 // A config names its family, or at least says the width of a model.
 bool is_huggingface_config(const Json& node)
 {
@@ -263,7 +281,7 @@ std::optional<ImportedModel> read_huggingface(const Reader& whole)
     const std::string name = config.text("_name_or_path");
     read.model.name = name.substr(name.find_last_of('/') + 1);
     read.assumed = config.assumed();
-    if (config.reader().pointer() != whole.pointer() && transformer.encoders.empty())
+    if (has_other_parts(whole, config) && transformer.encoders.empty())
         read.assumed.push_back("only the text part of the model is trained");
     read.ignored = config.ignored();
     return read;

@@ -433,3 +433,11 @@ TEST_CASE("experts under keys that are not known are said to be left out")
     CHECK(kinds_of_layers(text + R"("use_moe": true, "moe_config": {"moe_num_experts": 32,
                     "moe_top_k": 2}, "hidden_act": "silu")") == "2 attention + experts");
 }
+
+TEST_CASE("a model of images whose text's sizes are the config's is said to be read in part")
+{
+    const std::string text = R"("model_type": "qwen2_5_vl", "num_hidden_layers": 2, )";
+    CHECK(
+        assumes(text + R"("vision_config": {"depth": 32, "hidden_size": 1280})", "only the text"));
+    CHECK_FALSE(assumes(text + R"("vision_config": null)", "only the text"));
+}
