@@ -182,6 +182,13 @@ void flag_frozen(Arguments& arguments, ArgumentValues& values, JobDraft& draft)
                                    "the format of training",
                                    argument->text()));
     }
+    for (const std::string_view name :
+         {"--modules-to-save", "--lora-modules-to-save", "--additional-target"})
+        if (const Argument* const argument = arguments.find(name);
+            argument != nullptr && !argument->values.empty())
+            draft.flag(fmt::format("{}: matrices trained whole beside adapters are not modelled, "
+                                   "taken as frozen",
+                                   argument->text()));
     if (const auto tokens = values.whole("--pre-seq-len"))
         draft.flag(fmt::format("--pre-seq-len {}: a trained prefix is not modelled, all parameters "
                                "are trained",
@@ -200,10 +207,13 @@ void read_adapters(Arguments& arguments, JobDraft& draft, const AdapterDefaults&
         values.text(one_of(arguments, {"--finetuning-type", "--train-type", "--sft-type",
                                        "--tuner-type", "--adapter", "--peft-scheme", "--peft"}));
     const bool adapts = values.on("--use-lora") || values.on("--use-peft") ||
-                        values.on("--use-peft-lora") || values.on("--lora") || tuned == "lora" ||
-                        tuned == "qlora";
+                        values.on("--use-peft-lora") || values.on("--lora") ||
+                        values.on("--lora-enable") || tuned == "lora" || tuned == "qlora";
+    if (arguments.contains("--lora-enable") && !adapts)
+        return; // whatever rank stands there
     const Argument* const modules = arguments.find(
-        one_of(arguments, {"--lora-target-modules", "--lora-target", "--target-modules"}));
+        one_of(arguments, {"--lora-target-modules", "--lora-target", "--target-modules",
+                           "--lora-modules", "--lora-trainable", "--trainable"}));
     if (!tuned.empty() && !adapts) { // a rank that stands there anyway is of no effect
         if (tuned != "full")
             draft.flag(fmt::format("{}: not modelled, all parameters are trained", tuned));

@@ -60,7 +60,7 @@ std::optional<JobKind> recognise_job(std::string_view text)
          {"torchrun", "torch.distributed.run", "torch.distributed.launch", "accelerate launch",
           "deepspeed ", "llamafactory-cli", "axolotl train", "colossalai run", "swift sft",
           "swift rlhf", "oumi train", "ft_launcher", "--per_device_train_batch_size",
-          "--model_name_or_path"})
+          "--model_name_or_path", "--job.config_file"})
         if (has(launcher))
             return JobKind::torchrun;
     return std::nullopt;

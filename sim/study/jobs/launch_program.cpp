@@ -83,7 +83,12 @@ void read_titan_launch(const std::string& path, const Origin& origin, Arguments&
 void read_deepspeed_launch(const Argument& config, Arguments& arguments, JobContext& context)
 {
     const std::string path = config.values.empty() ? std::string() : config.values.front();
-    const Checked<Json> json = deepspeed_config(path, std::nullopt, context);
+    ArgumentValues values(arguments, context.draft);
+    std::optional<std::int64_t> stage; // where the file does not lie there
+    for (const std::string_view name : {"--zero-stage", "--ds-stage"})
+        if (!stage && arguments.contains(name))
+            stage = values.whole(name);
+    const Checked<Json> json = deepspeed_config(path, stage, context);
     if (!json) {
         append(context.draft.problems, json.error());
         return;
@@ -91,9 +96,9 @@ void read_deepspeed_launch(const Argument& config, Arguments& arguments, JobCont
     context.draft.understand({config.line, config.text()}, "the configuration of DeepSpeed");
     // Its own values win; "auto" means those of the trainer.
     read_trainer_arguments(arguments, context, TrainerFor::deepspeed);
-    Json values = *json;
-    values.set_lines(0);
-    SettingTree settings(std::move(values));
+    Json own = *json;
+    own.set_lines(0);
+    SettingTree settings(std::move(own));
     read_deepspeed(settings, context);
 }
 

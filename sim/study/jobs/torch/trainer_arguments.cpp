@@ -95,6 +95,9 @@ private:
                 consider(name);
         if (!chosen.empty())
             take_named_model(values_.text(chosen), values_.origin(chosen), context_);
+        if (arguments_.has("--config-overrides"))
+            draft_.flag(values_.origin("--config-overrides"),
+                        "sizes of the model itself are not read: it is as it is called");
     }
 
     // "--fsdp full_shard", or a switch alone.

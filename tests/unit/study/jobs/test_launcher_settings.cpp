@@ -287,3 +287,26 @@ TEST_CASE("a configuration that holds the job and is not there is named")
     CHECK(refusal_of(JobKind::torchrun, text, on_h100(1)).message ==
           "--job.config-file mine.toml: holds the job, and is not there");
 }
+
+TEST_CASE("matrices of adapters go by other names too, and those trained whole beside are flagged")
+{
+    const std::string line =
+        "torchrun --nproc_per_node 2" + tuning_program.substr(0, tuning_program.size() - 1);
+    const ImportedJob job = started_by(line + " --lora_rank 8 --trainable q_proj,k_proj "
+                                              "--modules_to_save embed_tokens,lm_head\n");
+    REQUIRE(job.job.training.lora);
+    CHECK(job.job.training.lora->targets ==
+          std::vector{AdapterTarget::q_proj, AdapterTarget::k_proj});
+    CHECK(says(job.notes.flagged, "--modules-to-save embed_tokens,lm_head"));
+    CHECK(!started_by(line + " --lora_enable False --lora_r 8\n").job.training.lora);
+    CHECK(started_by(line + " --lora_enable True\n").job.training.lora);
+}
+
+TEST_CASE("a stage among the arguments counts where DeepSpeed's file is not there")
+{
+    const ImportedJob job = started_by(
+        "torchrun --nproc_per_node 2" + tuning_program.substr(0, tuning_program.size() - 1) +
+        " --ds_config conf/example.json --ds_stage 1 --bf16 --config_overrides n_layer=4\n");
+    CHECK(job.job.strategy.zero == 1);
+    CHECK(says(job.notes.flagged, "--config-overrides n_layer=4"));
+}
