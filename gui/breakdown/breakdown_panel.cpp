@@ -88,6 +88,9 @@ void BreakdownPanel::arrange()
     const std::optional<std::size_t> one = enlarged();
     const QSignalBlocker quiet(tabs_); // a tab disabled brings another to the front
     tabs_->setTabEnabled(0, room_for_all());
+    tabs_->setTabToolTip(0, room_for_all() ? QString()
+                                           : tr("The view is too small for all charts beside each "
+                                                "other: enlarge it, or the window"));
     tabs_->setCurrentIndex(one ? static_cast<int>(*one) + 1 : 0);
     // What is hidden takes no room.
     for (const std::size_t i : {0U, 1U, 2U}) {

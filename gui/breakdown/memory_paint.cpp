@@ -80,19 +80,26 @@ std::vector<QRectF> MemoryPanel::paint_lines(QCPPainter& painter) const
     painter.setFont(font());
     auto& plot = const_cast<MemoryPanel*>(this)->chart();
     const Bytes capacity = shown_->outcome->memory.capacity;
-    std::vector<QRectF> written;
-    if (const std::optional<Bytes> most = reserved(stage())) {
-        // Without words where they would lie on the capacity's.
-        const double apart = std::abs(plot.yAxis->coordToPixel(gigabytes(*most)) -
-                                      plot.yAxis->coordToPixel(gigabytes(capacity)));
-        const bool room = apart > painter.fontMetrics().height() || capacity.value() == 0;
-        written.push_back(paint_line(
-            painter, gigabytes(*most),
-            room ? tr("reserved %1").arg(text_of(to_display(*most))) : QString(), Qt::DashLine));
-    }
-    written.push_back(paint_line(painter, gigabytes(capacity),
-                                 tr("capacity %1").arg(text_of(to_display(capacity))),
-                                 Qt::SolidLine));
+    const Bytes most = reserved(stage()).value_or(Bytes(0));
+    const QString most_text = text_of(to_display(most));
+    const QString capacity_text = text_of(to_display(capacity));
+    // Lines near each other have one text, at the upper one.
+    const double apart = std::abs(plot.yAxis->coordToPixel(gigabytes(most)) -
+                                  plot.yAxis->coordToPixel(gigabytes(capacity)));
+    const bool near =
+        most.value() > 0 && capacity.value() > 0 && apart <= painter.fontMetrics().height() + 1;
+    const QString both = tr("reserved %1 of %2").arg(most_text, capacity_text);
+    const bool beyond = most > capacity;
+    const std::vector<QRectF> written{paint_line(painter, gigabytes(most),
+                                                 !near    ? tr("reserved %1").arg(most_text)
+                                                 : beyond ? both
+                                                          : QString(),
+                                                 Qt::DashLine),
+                                      paint_line(painter, gigabytes(capacity),
+                                                 !near    ? tr("capacity %1").arg(capacity_text)
+                                                 : beyond ? QString()
+                                                          : both,
+                                                 Qt::SolidLine)};
     const double cursor = plot.xAxis->coordToPixel(x_of(workspace_.view().cursor()));
     const QRect body = plot.axisRect()->rect();
     if (cursor > body.left() && cursor < body.right()) {
@@ -134,12 +141,11 @@ void MemoryPanel::paint_peak(QCPPainter& painter, const std::vector<QRectF>& wri
     QRectF box(0, 0, painter.fontMetrics().horizontalAdvance(text) + 8, line);
     box.moveLeft(std::clamp(tip.x() - box.width() / 2, body.left() + 2.0,
                             std::max(body.left() + 2.0, body.right() - box.width() - 2.0)));
-    // Above the curve, or above what else is written there; only without room below its top, where
-    // it hides areas.
-    std::vector<double> tops{tip.y() - size - line - 1};
+    // Below the curve's top, where no line runs; without room there above it, or above what else is
+    // written.
+    std::vector<double> tops{tip.y() + size + 2, tip.y() - size - line - 1};
     for (const QRectF& other : written)
         tops.push_back(other.top() - line - 1);
-    tops.push_back(tip.y() + size + 2);
     const auto is_free = [&](double top) {
         box.moveTop(top);
         return top >= body.top() && box.bottom() <= body.bottom() &&

@@ -170,20 +170,30 @@ const StageMemory& MemoryPanel::stage() const
     return outcome.memory.stages[outcome.binding->lanes[lane_.value].role.value];
 }
 
+double MemoryPanel::unit() const
+{
+    constexpr double second = 1e12;
+    return static_cast<double>(workspace_.view().whole().length().value()) >= 10 * second
+               ? second
+               : second / 1e3;
+}
+
 double MemoryPanel::x_of(SimTime time) const
 {
-    return static_cast<double>((time - workspace_.view().whole().from).value()) / 1e9;
+    return static_cast<double>((time - workspace_.view().whole().from).value()) / unit();
 }
 
 SimTime MemoryPanel::time_of(double x) const
 {
-    return workspace_.view().whole().from + SimTime(static_cast<std::int64_t>(x * 1e9));
+    return workspace_.view().whole().from + SimTime(static_cast<std::int64_t>(x * unit()));
 }
 
 void MemoryPanel::follow_range()
 {
     const TimeRange range = workspace_.view().range();
     following_ = true;
+    chart().xAxis->setLabel(unit() < 1e12 ? tr("since the step began [ms]")
+                                          : tr("since the step began [s]"));
     chart().xAxis->setRange(x_of(range.from), x_of(range.to));
     following_ = false;
     whole_->setVisible(!(range == workspace_.view().whole()));
@@ -194,7 +204,6 @@ void MemoryPanel::fill()
 {
     if (curve_ == nullptr || curve_->points.empty())
         return;
-    chart().xAxis->setLabel(tr("since the step began [ms]"));
     chart().clearPlottables();
     for (auto kind = kinds_.rbegin(); kind != kinds_.rend(); ++kind) {
         auto* const series = new QCPBars(chart().xAxis, chart().yAxis);
@@ -331,7 +340,7 @@ bool MemoryPanel::press(int key)
 TableData MemoryPanel::table() const
 {
     TableData out;
-    out.columns = {tr("Time [ms]"), tr("Allocated [GB]")};
+    out.columns = {tr("Time [ms]"), tr("In use [GB]")};
     for (const MemoryKind kind : kinds_)
         out.columns << tr("%1 [GB]").arg(text_of(to_name(kind)));
     if (items() == 0)
@@ -340,7 +349,7 @@ TableData MemoryPanel::table() const
     std::vector<HeldBytes> rows = columns_of(*curve_, range.from, range.to, stops);
     rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
     for (const HeldBytes& held : rows) {
-        QStringList row{QString::number(x_of(held.time), 'g', 9),
+        QStringList row{QString::number(x_of(held.time) * unit() / 1e9, 'g', 9),
                         QString::number(gigabytes(held.bytes), 'g', 9)};
         for (const MemoryKind kind : kinds_)
             row << QString::number(gigabytes(held.kinds[index_of(kind)]), 'g', 9);

@@ -54,7 +54,8 @@ private:
                       Qt::PenStyle style) const;
     void paint_peak(QCPPainter& painter, const std::vector<QRectF>& written) const;
     const StageMemory& stage() const;
-    double x_of(SimTime time) const; // milliseconds from the step's begin
+    double unit() const;             // of the axis, in picoseconds: a second, a millisecond
+    double x_of(SimTime time) const; // units from the step's begin
     SimTime time_of(double x) const;
     SimTime time_of_item(std::size_t item) const;
     QString place_text() const;

@@ -59,10 +59,11 @@ public:
         const RankId rank = outcome.binding->lanes[critical.value].rank;
         const bool base = *whose != 0;
         const std::string prefix(whose);
-        bars_.push_back(
-            {base ? BarOf::baseline : BarOf::critical, fmt::format("{}rank {}", prefix, rank.value),
-             base ? "the baseline's critical rank" : "the critical rank",
-             shares_of(result.lanes[critical.value]), base ? std::nullopt : std::optional(rank)});
+        bars_.push_back({base ? BarOf::baseline : BarOf::critical,
+                         fmt::format("{}rank {}, critical", prefix, rank.value),
+                         base ? "the baseline's critical rank" : "the critical rank",
+                         shares_of(result.lanes[critical.value]),
+                         base ? std::nullopt : std::optional(rank)});
         bars_.push_back({base ? BarOf::baseline : BarOf::mean,
                          prefix + "mean",
                          base ? "the baseline's mean over ranks" : "mean over all ranks",
@@ -95,17 +96,21 @@ public:
     {
         if (!ranks_differ_within_stages())
             return;
-        if (outcome_.result->lanes.size() <= left()) {
-            for (std::size_t lane = 0; lane < outcome_.result->lanes.size(); ++lane)
-                add_rank(lane, "");
+        const std::size_t lanes = outcome_.result->lanes.size();
+        if (lanes - 1 > left()) {
+            add_quantiles(add_furthest(left() / 2));
             return;
         }
-        add_quantiles(add_furthest(left() / 2));
+        for (std::size_t lane = 0; lane < lanes; ++lane)
+            if (lane != critical())
+                add_rank(lane, "");
     }
 
     std::vector<TimeBar> take() && { return std::move(bars_); }
 
 private:
+    std::size_t critical() const { return outcome_.result->critical_lane.value; } // has a bar
+
     std::size_t left() const { return most_ > bars_.size() ? most_ - bars_.size() : 0; }
 
     bool ranks_differ_within_stages() const
@@ -125,7 +130,7 @@ private:
                          shares_of(outcome_.result->lanes[lane]), at.rank});
     }
 
-    // Those taken.
+    // Those taken, the critical rank's among them.
     std::set<std::size_t> add_furthest(std::size_t count)
     {
         const TimeShares mean = mean_shares(*outcome_.result, *outcome_.binding);
@@ -133,10 +138,12 @@ private:
         for (std::size_t i = 0; i < outcome_.result->lanes.size(); ++i)
             order.emplace_back(-distance(shares_of(outcome_.result->lanes[i]), mean), i);
         std::ranges::sort(order);
-        std::set<std::size_t> taken;
+        std::set<std::size_t> taken{critical()};
         std::set<std::array<SimTime, time_kind_count>> seen;
         for (const auto& [away, lane] : order)
-            if (taken.size() < count && seen.insert(outcome_.result->lanes[lane].time).second) {
+            if (taken.size() <= count && lane != critical() &&
+                seen.insert(outcome_.result->lanes[lane].time).second)
+            {
                 taken.insert(lane);
                 add_rank(lane, "far from the mean");
             }

@@ -15,6 +15,19 @@ namespace {
 constexpr double thickness = 0.74; // of a bar, of a row
 constexpr std::size_t all_rows = 1000;
 
+// Ranks with a bar of their own, and those that they stand for.
+std::size_t ranks_shown(const std::vector<TimeBar>& bars, const Outcome& outcome)
+{
+    std::size_t ranks = 0;
+    for (const TimeBar& bar : bars)
+        if (bar.of == BarOf::rank || bar.of == BarOf::critical) {
+            const auto& lanes = outcome.binding->lanes;
+            const auto lane = std::ranges::find(lanes, *bar.rank, &Lane::rank);
+            ranks += lane == lanes.end() ? 1 : static_cast<std::size_t>(lane->multiplicity);
+        }
+    return ranks;
+}
+
 const Outcome* outcome_of(const std::shared_ptr<const RunView>& run)
 {
     return run == nullptr ? nullptr : run->outcome.get();
@@ -115,6 +128,11 @@ void TimeBarsPanel::fill()
     if (stages > 0 && stages < all)
         chart().xAxis->setLabel(
             tr("%1; %2 of %3 stages shown").arg(chart().xAxis->label()).arg(stages).arg(all));
+    const std::size_t ranks = ranks_shown(bars_, *outcome);
+    const auto all_ranks = static_cast<std::size_t>(workspace_.run()->summary.gpus);
+    if (std::ranges::count(bars_, BarOf::rank, &TimeBar::of) > 0 && ranks < all_ranks)
+        chart().xAxis->setLabel(
+            tr("%1; %2 of %3 ranks shown").arg(chart().xAxis->label()).arg(ranks).arg(all_ranks));
     chart().xAxis->setRange(0, std::max(longest * factor, 1e-9) * (seconds ? 1.02 : 1.0));
     const auto ticker = QSharedPointer<QCPAxisTickerText>::create();
     for (std::size_t bar = 0; bar < bars_.size(); ++bar)

@@ -229,9 +229,12 @@ double value_of(const Configuration& what, Bytes size, Seconds time, CurveAxis q
 
 QString size_text(Bytes size)
 {
-    const bool round = size.value() < 1000 || size.value() % 1024 == 0;
-    const std::string exact = to_text(size);
-    return text_of(round && exact.size() <= 9 ? exact : to_display(size));
+    const auto bytes = static_cast<double>(size.value());
+    for (const auto& [power, name] :
+         {std::pair(40, "TiB"), std::pair(30, "GiB"), std::pair(20, "MiB"), std::pair(10, "KiB")})
+        if (const double unit = std::exp2(power); bytes >= unit)
+            return QStringLiteral("%1 %2").arg(QString::number(bytes / unit, 'g', 4), name);
+    return QStringLiteral("%1 B").arg(size.value());
 }
 
 CurveSeries series_of(const CurveStudy& study, CurveAxis quantity, Bandwidth line_rate)

@@ -262,6 +262,8 @@ QString details_of(const CurveStudy& study)
 {
     const Configuration& what = study.configuration;
     QStringList parts;
+    if (study.buffers == Buffers::in_place) // first: the rest is often alike, and may be cut
+        parts << QStringLiteral("in place");
     if (what.nodes > 1)
         parts << QStringLiteral("%1 %2")
                      .arg(what.nodes)
@@ -272,8 +274,6 @@ QString details_of(const CurveStudy& study)
         parts << text_of(what.algorithm + "/" + what.protocol);
     if (!what.data_type.empty())
         parts << text_of(what.data_type);
-    if (study.buffers == Buffers::in_place)
-        parts << QStringLiteral("in place");
     if (!what.nccl_version.empty())
         parts << QStringLiteral("NCCL %1").arg(text_of(what.nccl_version));
     return parts.join(QStringLiteral(", "));

@@ -58,6 +58,24 @@ Values replicas(const SweepFacts& facts)
     return out;
 }
 
+// Those of sentences: a list of layers has images or samples.
+bool has_sequences(const SweepFacts& facts)
+{
+    return facts.layers > 0;
+}
+
+// Divisors of the batch up to a device's part of it, each at least twice the one before.
+Values micro_batches(const SweepFacts& facts)
+{
+    constexpr std::int64_t least_most = 16; // of a replica that takes many devices
+    const std::int64_t part = facts.global_batch / std::max(1, facts.devices);
+    Values out;
+    for (const std::string& size : divisors(facts.global_batch, std::max(least_most, part)))
+        if (out.empty() || std::stoll(size) >= 2 * std::stoll(out.back()))
+            out.push_back(size);
+    return out;
+}
+
 // Stages that a device can hold: cutting finer than a layer is refused.
 Values virtual_stages(const SweepFacts& facts)
 {
@@ -163,12 +181,12 @@ const std::vector<Sweepable>& sweepables()
         {"strategy.tp", "tp", [](F f) { return group_sizes(f, f.heads, 4LL * f.devices_per_node); },
          8, true, true},
         {"strategy.pp", "pp", [](F f) { return group_sizes(f, f.layers, 0); }, 16, true, true},
-        {"strategy.cp", "cp", [](F f) { return group_sizes(f, f.sequence_length, most_cp); }, 8,
+        {"strategy.cp", "cp",
+         [](F f) { return group_sizes(f, has_sequences(f) ? f.sequence_length : 0, most_cp); }, 8,
          true},
         {"strategy.ep", "ep", [](F f) { return group_sizes(f, f.experts, 0); }, 64, true},
         {"strategy.dp", "dp", replicas, 0},
-        {"training.micro_batch", "micro_batch", [](F f) { return divisors(f.global_batch, 16); }, 8,
-         true, true},
+        {"training.micro_batch", "micro_batch", micro_batches, 8, true, true},
         {"training.recompute", "recompute", nullptr, 0, false, true},
         {"strategy.zero", "zero",
          [](F) {
@@ -185,7 +203,8 @@ const std::vector<Sweepable>& sweepables()
              return Values{"1 MiB", "5 MiB", "25 MiB", "100 MiB", "400 MiB"};
          }},
         {"training.global_batch", "global batch", [](F f) { return around(f.global_batch); }},
-        {"training.sequence_length", "sequence", [](F f) { return around(f.sequence_length); }},
+        {"training.sequence_length", "sequence",
+         [](F f) { return has_sequences(f) ? around(f.sequence_length) : Values{}; }},
         {"training.precision", "precision", nullptr},
         {"software.cuda_graphs", "CUDA graphs", nullptr},
     };
@@ -225,8 +244,11 @@ const Sweepable& sweepable(const AxisRange& range)
                                  [&](const Sweepable& one) { return range.field == one.field; });
 }
 
-bool at_first(const AxisRange& range, std::size_t value)
+// Images are small: all their micro-batches are worth trying.
+bool at_first(const AxisRange& range, std::size_t value, const SweepFacts& facts)
 {
+    if (range.field == "training.micro_batch" && !has_sequences(facts))
+        return true;
     const std::optional<double> number = number_in(range.values[value]);
     if (sweepable(range).own_at_first)
         return value == range.own;
@@ -329,7 +351,7 @@ std::vector<AxisRange> ranges_of(const SweepFacts& facts, const Document& docume
         if (range.values.size() < 2)
             return;
         for (std::size_t i = 0; i < range.values.size(); ++i)
-            range.chosen.push_back(at_first(range, i));
+            range.chosen.push_back(at_first(range, i, facts));
         out.push_back(std::move(range));
     };
     for (const Sweepable& one : sweepables())
@@ -358,7 +380,7 @@ QStringList choose(std::vector<AxisRange>& ranges, Preset preset, const SweepFac
         if (preset == Preset::parallel && range.field == "strategy.vpp")
             range.swept = range.values[range.own] != "1";
         for (std::size_t i = 0; i < range.values.size(); ++i)
-            range.chosen[i] = at_first(range, i);
+            range.chosen[i] = at_first(range, i, facts);
         if (preset == Preset::parallel && range.field == "strategy.vpp")
             for (std::size_t i = 0; i < range.values.size(); ++i)
                 range.chosen[i] = i == range.own || range.values[i] == "1";

@@ -138,6 +138,16 @@ void ScatterChart::make_layout()
         mark->setLineStyle(QCPGraph::lsNone);
         mark->removeFromLegend();
     }
+    capacity_line_ = new QCPItemStraightLine(this);
+    for (QCPItemPosition* const end : {capacity_line_->point1, capacity_line_->point2})
+        end->setTypeY(QCPItemPosition::ptAxisRectRatio);
+    capacity_line_->setVisible(false);
+    capacity_name_ = new QCPItemText(this);
+    capacity_name_->setText(tr("capacity"));
+    capacity_name_->position->setTypeY(QCPItemPosition::ptAxisRectRatio);
+    capacity_name_->setPositionAlignment(Qt::AlignRight | Qt::AlignTop);
+    capacity_name_->setPadding(QMargins(3, 1, 3, 1));
+    capacity_name_->setVisible(false);
     here_name_ = new QCPItemText(this);
     here_name_->setText(tr("open scenario"));
     here_name_->setPadding(QMargins(name_gap, name_gap, name_gap, name_gap));
@@ -178,6 +188,9 @@ void ScatterChart::make_styles()
     mark_strip_cloud_->set_styles({{accent, QCPScatterStyle::ssCircle, false}}, point_size + 3);
     front_line_->setPen(QPen(palette().color(QPalette::Text), 1.4));
     front_line_->setName(tr("Pareto front"));
+    capacity_line_->setPen(QPen(signs.quiet, 1.4, Qt::DashLine));
+    capacity_name_->setColor(signs.quiet);
+    capacity_name_->setFont(font());
     current_->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssCrossCircle,
                                               QPen(palette().color(QPalette::Text), 2), Qt::NoBrush,
                                               point_size + 10));
@@ -219,6 +232,7 @@ void ScatterChart::set_axes(const ScatterAxes& axes)
     range_x_ = range_y_ = QCPRange();
     range_x_.lower = range_y_.lower = most;
     range_x_.upper = range_y_.upper = -most;
+    capacities_.clear();
     cloud_->forget();
     strip_cloud_->forget();
     label_axis(*xAxis, axes_.x, axes_.log_x);
@@ -228,6 +242,7 @@ void ScatterChart::set_axes(const ScatterAxes& axes)
     zoomed_ = false;
     make_styles();
     follow();
+    draw_capacity();
     if (store_.size() == 0)
         fit_ranges();
     draw_marks();
@@ -255,10 +270,12 @@ void ScatterChart::add_point(std::uint32_t point)
         range.lower = std::min(range.lower, value);
         range.upper = std::max(range.upper, value);
     };
-    // Memory that a point lacks is in sight up to half a device more.
+    // Memory that a point lacks is in sight up to a tenth more than a device's, margin included.
+    const double capacity = axes_.x.scale * store_.figure(point, "device_memory_bytes");
+    if (axes_.x.figure == &figure_of("peak_memory_bytes") && capacity > 0)
+        capacities_.insert(capacity);
     if (!drawn && !axes_.x.axis && !std::isnan(x))
-        reach(range_x_,
-              std::min(x, 1.5 * axes_.x.scale * store_.figure(point, "device_memory_bytes")));
+        reach(range_x_, std::min(x, 1.04 * capacity));
     if (!drawn || std::isnan(x) || std::isnan(y))
         return;
     reach(range_x_, x);
@@ -328,6 +345,7 @@ void ScatterChart::follow()
     if (first == store_.size())
         return;
     place_others(first);
+    draw_capacity();
     if (!zoomed_)
         fit_ranges();
     if (grown || first == 0)
@@ -335,6 +353,19 @@ void ScatterChart::follow()
     replot(rpQueuedReplot);
     if (grown)
         emit frontChanged();
+}
+
+// Where the devices of all points have as much.
+void ScatterChart::draw_capacity()
+{
+    const bool one = capacities_.size() == 1;
+    capacity_line_->setVisible(one);
+    capacity_name_->setVisible(one);
+    if (!one)
+        return;
+    capacity_name_->position->setCoords(*capacities_.begin(), 0);
+    capacity_line_->point1->setCoords(*capacities_.begin(), 0);
+    capacity_line_->point2->setCoords(*capacities_.begin(), 1);
 }
 
 void ScatterChart::fit()

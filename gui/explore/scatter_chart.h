@@ -8,6 +8,8 @@
 #include "gui/explore/point_colours.h"
 #include "gui/widgets/chart.h"
 
+#include <set>
+
 namespace trainyard::gui {
 
 // What is drawn against what. Without a colour all points look the same.
@@ -58,6 +60,7 @@ private:
     void place_others(std::uint32_t from);
     void place_name();
     void fit_ranges();
+    void draw_capacity();
     void draw_front();
     void draw_marks();
     void draw_here();
@@ -78,6 +81,7 @@ private:
     ParetoFront front_;
     QCPRange range_x_; // of the points
     QCPRange range_y_;
+    std::set<double> capacities_; // of the points' devices, where the x axis is memory
     QPoint pressed_;
     bool zoomed_ = false; // by hand: it stays
     bool fitting_ = false;
@@ -90,6 +94,8 @@ private:
     QCPGraph* current_ = nullptr;
     QCPGraph* here_mark_ = nullptr;
     QCPGraph* here_strip_mark_ = nullptr;
+    QCPItemStraightLine* capacity_line_ = nullptr;
+    QCPItemText* capacity_name_ = nullptr;
     QCPItemText* here_name_ = nullptr;
     QCPItemText* beyond_ = nullptr; // how many of the strip's points are further off
     std::size_t beyond_count_ = 0;

@@ -84,7 +84,9 @@ void ScatterChart::place_name()
     std::optional<std::size_t> least;
     for (const Qt::Alignment side :
          {Qt::AlignHCenter | Qt::AlignTop, Qt::AlignHCenter | Qt::AlignBottom,
-          Qt::AlignLeft | Qt::AlignVCenter, Qt::AlignRight | Qt::AlignVCenter})
+          Qt::AlignLeft | Qt::AlignVCenter, Qt::AlignRight | Qt::AlignVCenter,
+          Qt::AlignLeft | Qt::AlignTop, Qt::AlignLeft | Qt::AlignBottom,
+          Qt::AlignRight | Qt::AlignTop, Qt::AlignRight | Qt::AlignBottom})
     {
         QRectF text({}, size);
         text.moveCenter(at);
@@ -92,9 +94,9 @@ void ScatterChart::place_name()
             text.moveTop(at.y() + name_gap);
         else if (side & Qt::AlignBottom)
             text.moveBottom(at.y() - name_gap);
-        else if (side & Qt::AlignLeft)
+        if (side & Qt::AlignLeft)
             text.moveLeft(at.x() + name_gap);
-        else
+        else if (side & Qt::AlignRight)
             text.moveRight(at.x() - name_gap);
         // What is cut counts as all the points there are.
         const std::size_t hidden =

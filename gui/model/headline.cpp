@@ -4,6 +4,7 @@
 #include "sim/base/units.h"
 #include "sim/report/figures.h"
 #include "sim/report/text/describe.h"
+#include "sim/report/training/training_text.h"
 #include "sim/study/training/training_values.h"
 
 #include <fmt/core.h>
@@ -141,7 +142,7 @@ HeadlineItem memory_item(const RunFigures& now, const RunFigures* before)
 // How long `tokens` take, as a text.
 QString duration_of(double tokens, double tokens_per_s)
 {
-    return text_of(to_display(Seconds(tokens / tokens_per_s)));
+    return text_of(wall_text(Seconds(tokens / tokens_per_s)));
 }
 
 // Of the whole training where it is said how long that is, else of a day.
@@ -166,7 +167,8 @@ HeadlineItem cost_item(const RunFigures& now, const RunFigures* before, const Pr
         return item;
     }
     const auto money = [&](double amount) {
-        return QStringLiteral("%1 %2").arg(text_of(figure.text(amount)), price.currency);
+        QString text = text_of(money_text(amount));
+        return price.currency == QLatin1String("USD") ? text : text.replace('$', price.currency);
     };
     constexpr double billion = 1e9;
     const double times = whole ? price.tokens / billion : 1;

@@ -63,7 +63,7 @@ RecordedPanel::RecordedPanel(Workspace& workspace, QWidget* parent)
       start_text_(new QLabel),
       steps_(new QComboBox),
       head_(new ElidedLabel),
-      beside_(new ElidedLabel),
+      beside_(new QLabel),
       tabs_(new QTabWidget),
       details_(new QTextBrowser),
       report_(new QPlainTextEdit)
@@ -198,7 +198,12 @@ QWidget* RecordedPanel::make_body()
     auto* const column = new QVBoxLayout(page);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(1);
-    for (ElidedLabel* const label : {head_, beside_}) {
+    beside_->setTextFormat(Qt::PlainText);
+    beside_->setWordWrap(true);
+    QSizePolicy narrow = beside_->sizePolicy(); // as wide as its place, as high as its lines
+    narrow.setHorizontalPolicy(QSizePolicy::Ignored);
+    beside_->setSizePolicy(narrow);
+    for (QLabel* const label : {static_cast<QLabel*>(head_), beside_}) {
         label->setContentsMargins(4, 0, 4, 0);
         label->setTextInteractionFlags(Qt::TextSelectableByMouse);
         column->addWidget(label);
@@ -367,7 +372,7 @@ void RecordedPanel::fill_details()
 
 void RecordedPanel::say(const QString& text)
 {
-    beside_->set_text(text);
+    beside_->setText(text);
 }
 
 std::vector<Panel*> RecordedPanel::parts()

@@ -82,7 +82,7 @@ private:
     QAction* close_ = nullptr;
     QComboBox* steps_;
     ElidedLabel* head_;
-    ElidedLabel* beside_;
+    QLabel* beside_; // over several lines where it is long
     QTabWidget* tabs_;
     QTextBrowser* details_;
     QPlainTextEdit* report_;

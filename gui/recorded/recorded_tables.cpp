@@ -23,14 +23,20 @@ QString figure(double value)
     return QString::number(value, 'g', 6);
 }
 
+// As many decimals in every row, so that they stand below each other.
+QString fixed(double value, int decimals)
+{
+    return QString::number(value, 'f', decimals);
+}
+
 QString ms_figure(Seconds time)
 {
-    return figure(time.value() * 1e3);
+    return fixed(time.value() * 1e3, 3);
 }
 
 QString us_figure(Seconds time)
 {
-    return figure(time.value() * 1e6);
+    return fixed(time.value() * 1e6, 2);
 }
 
 QString count_figure(double count)
@@ -116,7 +122,7 @@ TableData graph_ranks_table(const RunSummary& run)
         QStringList row{QString::number(rank.rank)};
         for (const PhaseWork& phase : rank.phases)
             row << count_figure(phase.ops)
-                << (phase.flops > 0 ? figure(phase.flops / 1e12) : QString());
+                << (phase.flops > 0 ? fixed(phase.flops / 1e12, 3) : QString());
         out.rows.push_back(row << text_of(rank.file));
     }
     return out;
@@ -208,7 +214,7 @@ TableData transfers_table(const RunSummary& run)
              row.bytes > 0 ? QString::number(row.bytes) : QString(), text_of(row.dtype),
              count_figure(row.count), timed ? us_figure(row.kernel) : QString(),
              timed ? us_figure(row.moving) : QString(), timed ? how_known(row.source) : QString(),
-             row.bus_bandwidth.value() > 0 ? figure(row.bus_bandwidth.value() / 1e9) : QString(),
+             row.bus_bandwidth.value() > 0 ? fixed(row.bus_bandwidth.value() / 1e9, 2) : QString(),
              row.expected ? us_figure(*row.expected) : QString()});
     return out;
 }

@@ -6,6 +6,8 @@
 #include "tests/catch.h"
 #include "tests/support/shipped_outcome.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <numeric>
 #include <random>
@@ -64,6 +66,7 @@ TEST_CASE("bars begin with the critical rank and the mean, the baseline's after 
     const std::vector<TimeBar> alone = time_bars(outcome, nullptr, 20);
     REQUIRE(alone.size() >= 2);
     CHECK(alone[0].of == BarOf::critical);
+    CHECK(alone[0].name == fmt::format("rank {}, critical", alone[0].rank.value().value));
     CHECK(alone[1].of == BarOf::mean);
     CHECK(count_of(alone, BarOf::baseline) == 0);
     const std::vector<TimeBar> both = time_bars(outcome, &outcome, 20);
@@ -106,11 +109,11 @@ TEST_CASE("of many ranks that differ the furthest from the mean and quantiles ar
         CHECK(count_of(bars, BarOf::rank) >= 1);
         std::set<std::uint32_t> ranks;
         for (const TimeBar& bar : bars)
-            if (bar.of == BarOf::rank)
+            if (bar.of == BarOf::rank || bar.of == BarOf::critical)
                 CHECK(ranks.insert(bar.rank->value).second); // none twice
     }
     // With room for all, all.
-    CHECK(count_of(time_bars(outcome, nullptr, 1000), BarOf::rank) == 64);
+    CHECK(count_of(time_bars(outcome, nullptr, 1000), BarOf::rank) == 63); // and the critical one
 }
 
 TEST_CASE("pieces of a bar touch each other and end at the step time, or at one")

@@ -55,6 +55,14 @@ TEST_CASE("bounds stay in order whatever the axis shows")
     }
 }
 
+TEST_CASE("sizes are in binary units, whole or not")
+{
+    CHECK(size_text(Bytes(1000)) == "1000 B");
+    CHECK(size_text(Bytes(4096)) == "4 KiB");
+    CHECK(size_text(Bytes(843'000)) == "823.2 KiB");
+    CHECK(size_text(Bytes(std::uint64_t{3} << 29)) == "1.5 GiB");
+}
+
 TEST_CASE("a point says what it is, and that it is excluded")
 {
     const CurveStudy before = study();

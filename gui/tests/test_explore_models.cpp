@@ -176,11 +176,31 @@ TEST_CASE("what can be swept fits model and cluster, and holds the scenario's ow
     }
 }
 
+TEST_CASE("images have no sequences to sweep, and micro-batches up to a device's part")
+{
+    Document document;
+    REQUIRE(document.open("scenarios/resnet50-ddp-8.json").empty());
+    REQUIRE_FALSE(document.set("training.global_batch", "1536"));
+    REQUIRE_FALSE(document.set("training.micro_batch", "192"));
+    const SweepFacts facts = sweep_facts(document.read().value()).value();
+    REQUIRE(facts.devices == 8);
+    std::vector<AxisRange> ranges = ranges_of(facts, document);
+    for (const AxisRange& range : ranges) {
+        CHECK(range.field != "strategy.cp");
+        CHECK(range.field != "training.sequence_length");
+    }
+    choose(ranges, Preset::parallel, facts);
+    const AxisRange& micro_batch = ranges[axis_of(ranges, "training.micro_batch")];
+    CHECK(micro_batch.values ==
+          std::vector<std::string>{"1", "2", "4", "8", "16", "32", "64", "128", "192"});
+    CHECK(micro_batch.chosen_values() == micro_batch.values);
+}
+
 TEST_CASE("every preset can be swept on every job, and names what it leaves out")
 {
-    const auto file =
-        GENERATE(as<std::string>(), "scenarios/llama3-8b-h100-8.json",
-                 "scenarios/llama3-70b-h100-64.json", "scenarios/mixtral-8x7b-ep8-h100-64.json");
+    const auto file = GENERATE(
+        as<std::string>(), "scenarios/llama3-8b-h100-8.json", "scenarios/llama3-70b-h100-64.json",
+        "scenarios/mixtral-8x7b-ep8-h100-64.json", "scenarios/resnet50-ddp-8.json");
     CAPTURE(file);
     Document document;
     REQUIRE(document.open(file).empty());

@@ -8,6 +8,7 @@
 #include "gui/widgets/elided.h"
 #include "gui/widgets/theme.h"
 #include "sim/base/units.h"
+#include "sim/report/training/training_text.h"
 
 #include <QDialogButtonBox>
 #include <QDoubleSpinBox>
@@ -212,11 +213,12 @@ void TestHeadline::theTrainingHasAPrice()
     const RunFigures& summary = window_->workspace().run()->summary;
     const double hours = 1e12 / summary.tokens_per_s / 3600;
     const HeadlineItem& cost = cards().back()->item();
-    QCOMPARE(cost.value, QStringLiteral("%1 USD").arg(QString::fromStdString(
-                             figure_of("cost_per_day").text(hours * 2.5 * summary.gpus))));
+    QCOMPARE(cost.value, QString::fromStdString(money_text(hours * 2.5 * summary.gpus)));
     QVERIFY(cost.name.contains(QStringLiteral("1.00 T")));
     QVERIFY(cost.interval.contains(
-        QString::fromStdString(to_display(Seconds(1e12 / summary.tokens_per_s)))));
+        QString::fromStdString(wall_text(Seconds(1e12 / summary.tokens_per_s)))));
+    QVERIFY(cost.interval.contains(QStringLiteral("takes"))); // days, not powers of ten of seconds
+    QVERIFY(!cost.interval.contains(QStringLiteral("e+")));
     QVERIFY(window_->save_session(path("a.trainyard.json")));
     restart();
     QVERIFY(window_->open(path("a.trainyard.json")));

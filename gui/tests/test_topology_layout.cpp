@@ -180,12 +180,13 @@ TEST_CASE("the upper end of the colours is the next round share of what links ca
         use.there.worst = worst;
         use.there.capacity = 1;
         use.there.load = load;
-        return std::pair(scale_top({use}, Tint::worst), scale_top({use}, Tint::mean));
+        return scale_top({BundleUse(), use});
     };
-    CHECK(top(0.12, 0.04) == std::pair(0.2, 0.05));
-    CHECK(top(0.5, 0.501) == std::pair(0.5, 1.0));
-    CHECK(top(0, 0) == std::pair(0.01, 0.01));
-    CHECK(top(3, 1) == std::pair(1.0, 1.0)); // nothing beyond all
+    CHECK(top(0.12, 0.04) == 0.2);
+    CHECK(top(0.5, 0.04) == 0.5); // the busiest link's, however little the others carry
+    CHECK(top(0.501, 0.5) == 1);
+    CHECK(top(0, 0) == 0.2);
+    CHECK(top(3, 1) == 1); // nothing beyond all
 }
 
 TEST_CASE("things and links are found by a part of their names, just that name first")

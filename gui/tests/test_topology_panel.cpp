@@ -224,7 +224,7 @@ void TestTopologyPanel::whatIsSearchedForIsUnfoldedAndSelected()
 void TestTopologyPanel::coloursReachAsFarAsWhatIsThere()
 {
     const TopologyScene& scene = canvas().scene();
-    QCOMPARE(scene.top, scale_top(scene.uses, scene.tint));
+    QCOMPARE(scene.top, scale_top(scene.uses));
     QVERIFY(scene.top < 1); // means are far from full here
     view().set_cursor(view().whole().from + view().whole().length() / 2);
     QCOMPARE(scene.top, 1.0); // moments keep one scale while it plays

@@ -6,6 +6,7 @@
 #include "gui/tests/window_fixture.h"
 #include "gui/widgets/problems_view.h"
 #include "sim/base/files.h"
+#include "sim/report/training/training_text.h"
 
 #include <QCommandLinkButton>
 #include <QLineEdit>
@@ -136,8 +137,9 @@ void TestWindow::theBaselineTellsTheChange()
     QVERIFY(items.front().change.startsWith(QStringLiteral("−")));
     const double day = 384; // 8 devices, 24 hours, 2 USD
     const double days = 1e9 / window_->workspace().run()->summary.tokens_per_s / 86'400;
-    QVERIFY(items.back().value ==
-            QString::fromStdString(figure_of("cost_per_day").text(day * days)) + " USD");
+    QCOMPARE(items.back().value, QString::fromStdString(money_text(day * days)));
+    const auto in_euros = headline_of(*window_->workspace().run(), nullptr, {2.0, "EUR"});
+    QVERIFY(in_euros.back().value.startsWith(QStringLiteral("EUR ")));
     QVERIFY(items.back().trend == Trend::better);
 }
 

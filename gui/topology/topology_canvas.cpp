@@ -59,11 +59,11 @@ void TopologyCanvas::read_view()
         refresh();
 }
 
-// Means are told apart on a scale of their own; moments, which follow each other while it plays,
-// keep theirs.
+// A step's use is told apart up to its busiest link; moments, which follow each other while it
+// plays, keep one scale.
 void TopologyCanvas::refresh_scale()
 {
-    scene_.top = picture_ && !time().moment() ? scale_top(scene_.uses, scene_.tint) : 1;
+    scene_.top = picture_ && !time().moment() ? scale_top(scene_.uses) : 1;
 }
 
 void TopologyCanvas::read_selection()

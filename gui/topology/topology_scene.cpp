@@ -174,12 +174,12 @@ double tinted(const WayUse& use, Tint tint)
     return tint == Tint::mean ? use.mean() : use.worst;
 }
 
-double scale_top(const std::vector<BundleUse>& uses, Tint tint)
+double scale_top(const std::vector<BundleUse>& uses)
 {
     double most = 0;
     for (const BundleUse& use : uses)
-        most = std::max({most, tinted(use.there, tint), tinted(use.back, tint)});
-    for (const double top : {0.01, 0.02, 0.05, 0.1, 0.2, 0.5})
+        most = std::max(most, use.worst());
+    for (const double top : {0.2, 0.5})
         if (most <= top)
             return top;
     return 1;

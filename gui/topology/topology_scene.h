@@ -92,9 +92,8 @@ BundleLine line_of(const TopologyScene& scene, const QRectF& body, const Bundle&
 
 const WayUse& use_of(const BundleUse& use, BundleWay way);
 double tinted(const WayUse& use, Tint tint);
-// The upper end of a scale on which these can be told apart: 1, 2 or 5 times a power of ten, at
-// least a percent and at most all.
-double scale_top(const std::vector<BundleUse>& uses, Tint tint);
+// The upper end of the colours: 20 %, 50 % or all, whatever the busiest link needs.
+double scale_top(const std::vector<BundleUse>& uses);
 QColor colour_of(const TopologyScene& scene, const WayUse& use);
 // The largest capacity of one direction of a bundle: the thickest line.
 double most_capacity(const TopologyScene& scene);

@@ -37,6 +37,11 @@ QVariant TableModel::data(const QModelIndex& index, int role) const
         const double value = cell.section(' ', 0, 0).toDouble(&number);
         return number ? QVariant(value) : QVariant(cell);
     }
+    if (role == Qt::TextAlignmentRole) {
+        bool number = false;
+        (void)cell.toDouble(&number);
+        return number ? QVariant(Qt::AlignRight | Qt::AlignVCenter) : QVariant();
+    }
     return {};
 }
 
