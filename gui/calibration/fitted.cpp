@@ -262,8 +262,11 @@ QString details_of(const CurveStudy& study)
 {
     const Configuration& what = study.configuration;
     QStringList parts;
-    if (study.buffers == Buffers::in_place) // first: the rest is often alike, and may be cut
+    // What tells curves apart comes first: the rest is often alike, and may be cut.
+    if (study.buffers == Buffers::in_place)
         parts << QStringLiteral("in place");
+    if (what.nodes > 1 && !study.table.network.empty())
+        parts << text_of(study.table.network);
     if (what.nodes > 1)
         parts << QStringLiteral("%1 %2")
                      .arg(what.nodes)

@@ -145,7 +145,6 @@ void ScatterChart::make_layout()
     capacity_name_ = new QCPItemText(this);
     capacity_name_->setText(tr("capacity"));
     capacity_name_->position->setTypeY(QCPItemPosition::ptAxisRectRatio);
-    capacity_name_->setPositionAlignment(Qt::AlignRight | Qt::AlignTop);
     capacity_name_->setPadding(QMargins(3, 1, 3, 1));
     capacity_name_->setVisible(false);
     here_name_ = new QCPItemText(this);
@@ -363,7 +362,10 @@ void ScatterChart::draw_capacity()
     capacity_name_->setVisible(one);
     if (!one)
         return;
-    capacity_name_->position->setCoords(*capacities_.begin(), 0);
+    // Where the axis is worse: few points lie there.
+    const bool low = axes_.y.better == Better::higher;
+    capacity_name_->position->setCoords(*capacities_.begin(), low ? 1 : 0);
+    capacity_name_->setPositionAlignment(Qt::AlignRight | (low ? Qt::AlignBottom : Qt::AlignTop));
     capacity_line_->point1->setCoords(*capacities_.begin(), 0);
     capacity_line_->point2->setCoords(*capacities_.begin(), 1);
 }

@@ -37,6 +37,7 @@ private slots:
     void secondsBecomeShares();
     void aKindIsHighlighted();
     void memoryFollowsTheCursorAndTheRange();
+    void memoryOfALongStepIsInSeconds();
     void memoryShowsTheChosenStage();
     void theWordsOfThePeakHideNothing();
     void theRooflineIsUnderItsRoofs();
@@ -148,9 +149,11 @@ void TestBreakdownPanel::aSmallViewShowsOneChart()
         panel_->resize(small);
         QVERIFY(panel_->enlarged().has_value());
         QVERIFY(!panel_->findChild<QTabBar*>()->isTabEnabled(0));
+        QVERIFY(!panel_->findChild<QTabBar*>()->tabToolTip(0).isEmpty()); // why not
     }
     panel_->resize(1280, 800);
     QVERIFY(panel_->findChild<QTabBar*>()->isTabEnabled(0));
+    QVERIFY(panel_->findChild<QTabBar*>()->tabToolTip(0).isEmpty());
     QCOMPARE(panel_->enlarged(), std::nullopt); // all four again
     QVERIFY(memory().isVisible());
     // One alone has all the room.
@@ -235,6 +238,20 @@ void TestBreakdownPanel::memoryFollowsTheCursorAndTheRange()
     const double part = static_cast<double>((view.cursor() - view.whole().from).value()) /
                         static_cast<double>(view.whole().length().value());
     QVERIFY(std::abs(part - 0.5) < 0.02);
+}
+
+void TestBreakdownPanel::memoryOfALongStepIsInSeconds()
+{
+    const auto end = [this] { return memory().chart().xAxis->range().upper; };
+    const auto step = [this] { return workspace_->run()->summary.step_time.value.value(); };
+    QVERIFY(step() < 10);
+    QVERIFY(memory().chart().xAxis->label().endsWith(QStringLiteral("[ms]")));
+    QVERIFY(std::abs(end() / (1e3 * step()) - 1) < 0.01);
+    QVERIFY(!workspace_->document().set("training.global_batch", "4096"));
+    settle();
+    QVERIFY(step() > 10);
+    QVERIFY(memory().chart().xAxis->label().endsWith(QStringLiteral("[s]")));
+    QVERIFY(std::abs(end() / step() - 1) < 0.01);
 }
 
 void TestBreakdownPanel::memoryShowsTheChosenStage()
