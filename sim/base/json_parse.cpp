@@ -222,9 +222,6 @@ Checked<Json> parse_text(std::string_view text, const Origin& origin, const Json
         return refuse(static_cast<int>(breaks) + 1, "holds a zero byte: this is not text",
                       "JSON in UTF-8 is expected");
     }
-    const std::optional<std::string> replaced = without_python_numbers(text);
-    if (replaced)
-        text = *replaced;
     TextPosition position;
     TreeBuilder builder(position, limits, origin);
     const CountingIterator first(text.data(), &position);

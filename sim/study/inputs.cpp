@@ -3,6 +3,7 @@
 #include "sim/base/build_info.h"
 #include "sim/base/files.h"
 #include "sim/base/input_limits.h"
+#include "sim/base/json_syntax.h"
 #include "sim/base/spelling.h"
 
 #include <fmt/core.h>
@@ -60,6 +61,16 @@ std::vector<std::string> neighbours(const fs::path& candidate)
         if (existing_file(entry.path()))
             names.push_back(entry.path().filename().string());
     return names;
+}
+
+// Configurations of models are written by Python, with numbers that JSON has not.
+Checked<Json> read_model_file(const std::string& path)
+{
+    Checked<Json> json = read_json_file(path, input_limits);
+    const std::optional<std::string> text =
+        json ? std::nullopt : read_file_up_to(path, input_limits.max_bytes);
+    const auto replaced = text ? without_python_numbers(*text) : std::nullopt;
+    return replaced ? parse_json(*replaced, path, input_limits) : json;
 }
 
 // Shipped models by the names that Hugging Face has for them.
@@ -195,7 +206,9 @@ Checked<Input> find_input(const Source& source, InputKind kind, const ScenarioFi
                      content_hash(to_text(source.value, JsonStyle::compact)),
                      std::string(facts(kind).pointer)};
     if (const auto file = file_of(source.path, kind, scenario.base)) {
-        Checked<Json> json = read_json_file(file->string(), input_limits);
+        Checked<Json> json = kind == InputKind::model
+                                 ? read_model_file(file->string())
+                                 : read_json_file(file->string(), input_limits);
         if (!json)
             return tl::unexpected(json.error());
         const std::uint64_t hash = content_hash(to_text(*json, JsonStyle::compact));

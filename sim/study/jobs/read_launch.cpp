@@ -199,6 +199,14 @@ void take_lone_process(const Launch& launch, const ShellScript& script, JobDraft
     draft.understand({found->second.values.front().line(), "WORLD_SIZE=1"}, "the launch");
 }
 
+// Commands in prose are examples.
+bool is_prose(std::string_view file)
+{
+    constexpr std::array<std::string_view, 4> endings = {".md", ".markdown", ".rst", ".html"};
+    return std::ranges::any_of(endings,
+                               [&](std::string_view ending) { return file.ends_with(ending); });
+}
+
 // The script as far as its text tells what runs. Where nothing of that starts a job, what is not
 // known to run is taken to, if that does.
 Checked<ShellScript> script_with_launch(const std::string& text, JobContext& context)
@@ -209,7 +217,7 @@ Checked<ShellScript> script_with_launch(const std::string& text, JobContext& con
                       [&](const std::string& path) { return context.beside(path); });
     };
     Checked<ShellScript> script = read(read_shell);
-    if (!script || find_launch(*script))
+    if (!script || find_launch(*script) || is_prose(context.draft.file()))
         return script;
     Checked<ShellScript> doubtful = read(read_doubtful_shell);
     return doubtful && find_launch(*doubtful) ? std::move(doubtful) : std::move(script);
