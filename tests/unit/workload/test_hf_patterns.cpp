@@ -264,7 +264,7 @@ TEST_CASE("layers are as many as the list of them where no key counts them")
     CHECK(kinds_of_layers(R"("model_type": "nemotron_h", "layers_block_type":
                     ["mamba", "moe", "attention", "mamba", "mlp"], "mamba_num_heads": 64,
                     "mamba_head_dim": 64, "ssm_state_size": 128, "n_groups": 8, "num_experts": 8,
-                    "num_experts_per_tok": 2, "time_step_limit": [0.0, Infinity])") ==
+                    "num_experts_per_tok": 2, "time_step_limit": [0.0, 1e308])") ==
           "2 mamba2, 1 experts, 1 attention, 1 mlp");
 }
 
