@@ -136,7 +136,8 @@ private:
                 "is it that device (--device), and are the number of ranks and the times right?"));
     }
 
-    // Launches of one machine differ by some per cent, beside outliers that cleaning leaves out.
+    // NCCL's launches on one machine differ by some per cent, beside outliers that cleaning leaves
+    // out; those of hosts' cores by what else runs there.
     void check_launches(const KnotTable& table)
     {
         constexpr double doubtful = 0.25;
@@ -147,7 +148,7 @@ private:
         const std::string what = fmt::format(
             "launches of {} among {} ranks are {:.0f} % off each other", to_name(table.collective),
             table.ranks_per_domain * table.domains, 100 * apart);
-        if (apart >= unlike)
+        if (apart >= unlike && table.backend == Backend::nccl)
             problems_.push_back(
                 problem(what, "fit the logs of each machine, network and setting apart"));
         else

@@ -3,6 +3,7 @@
 #include "sim/study/jobs/argument_values.h"
 #include "sim/study/jobs/launch_program.h"
 #include "sim/study/jobs/structured_text.h"
+#include "sim/study/jobs/torch/trainer_arguments.h"
 #include "sim/study/jobs/training_purpose.h"
 #include "sim/study/problems.h"
 
@@ -37,16 +38,9 @@ constexpr std::array accelerate_aside{
     Aside{"--downcast-bf16", of_the_launcher},
     Aside{"--gradient-clipping", "of the learning, not of the time of a step"},
     Aside{"--zero3-", of_loaded_weights},
-    Aside{"--fsdp-cpu-ram-efficient-loading", of_loaded_weights},
-    Aside{"--fsdp-state-dict-type", of_loaded_weights},
-    Aside{"--fsdp-sync-module-states", of_loaded_weights},
-    Aside{"--fsdp-auto-wrap-policy", wrapped_alone},
-    Aside{"--fsdp-transformer-layer-cls-to-wrap", wrapped_alone},
     Aside{"--fsdp-min-num-params", wrapped_alone},
-    Aside{"--fsdp-limit-all-gathers", wrapped_alone},
     Aside{"--fsdp-use-orig-params", wrapped_alone},
-    Aside{"--fsdp-forward-prefetch", wrapped_alone},
-    Aside{"--fsdp-version", wrapped_alone},
+    Aside{"--fsdp-forward-prefetch", "gathers are as far ahead as FSDP's own are"},
 };
 
 // Settings of a tree as arguments: sections are left out of their names, null says nothing.
@@ -178,6 +172,8 @@ public:
             const Origin origin{one.line, one.text()};
             if (const auto why = why_aside(accelerate_aside, one.name))
                 draft_.ignore(origin, *why);
+            else if (const auto of_trainers = trainer_aside(one.name))
+                draft_.ignore(origin, *of_trainers);
             else
                 draft_.tell_unknown(origin, one.name, sought);
         }
