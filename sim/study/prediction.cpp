@@ -212,6 +212,21 @@ MemoryFit fit_of(const PeakPrediction& peak, Bytes capacity)
     return peak.low <= capacity ? MemoryFit::probably_not : MemoryFit::does_not;
 }
 
+std::string_view fit_cell(MemoryFit fit)
+{
+    switch (fit) {
+    case MemoryFit::fits:
+        return "yes";
+    case MemoryFit::probably_fits:
+        return "likely";
+    case MemoryFit::probably_not:
+        return "unlikely";
+    case MemoryFit::does_not:
+        break;
+    }
+    return "no";
+}
+
 RatioPrediction predict_ratio(const Prediction& a, const Prediction& b, const StepErrors& errors)
 {
     RatioPrediction out;

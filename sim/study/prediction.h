@@ -83,6 +83,9 @@ std::vector<EnumName<MemoryFit>> enum_names<MemoryFit>();
 
 MemoryFit fit_of(const PeakPrediction& peak, Bytes capacity);
 
+// Under "fits" in a table: "yes", "likely", "unlikely" or "no".
+std::string_view fit_cell(MemoryFit fit);
+
 // Step times of two jobs against one another.
 struct RatioPrediction {
     double value = 1; // b / a

@@ -32,12 +32,6 @@ std::string cost_text(const WholeTraining& training)
     return training.cost.money ? money_text(*training.cost.money) : "";
 }
 
-// Where it is not sure; what does not fit is no row.
-std::string fit_cell(const StepFigures& step)
-{
-    return step.memory_fit() == MemoryFit::fits ? "" : std::string(to_name(step.memory_fit()));
-}
-
 // Nodes that are paid beside those of the cluster.
 std::string spares_cell(const WholeTraining& training)
 {
@@ -45,23 +39,28 @@ std::string spares_cell(const WholeTraining& training)
     return spares > 0 ? fmt::format("{}", spares) : "";
 }
 
+// Requires that the table has the column.
+void erase_column(TableCells& table, std::size_t column)
+{
+    const auto offset = static_cast<std::ptrdiff_t>(column);
+    table.heads.erase(table.heads.begin() + offset);
+    for (std::vector<std::string>& row : table.rows)
+        row.erase(row.begin() + offset);
+}
+
 // Without the columns of which no row knows anything.
 TableCells without_empty(TableCells table, const CapacityReport& report)
 {
-    for (const std::string_view head :
-         {std::string_view("fit"), std::string_view("cost"), std::string_view("spare nodes"),
-          std::string_view("energy"), std::string_view(report.unit)})
+    for (const std::string_view head : {std::string_view("cost"), std::string_view("spare nodes"),
+                                        std::string_view("energy"), std::string_view(report.unit)})
     {
         const auto place = std::ranges::find(table.heads, head);
-        const auto column = place - table.heads.begin();
+        const auto column = static_cast<std::size_t>(place - table.heads.begin());
         const auto knows = [&](const std::vector<std::string>& row) {
-            return !row[static_cast<std::size_t>(column)].empty();
+            return !row[column].empty();
         };
-        if (place == table.heads.end() || std::ranges::any_of(table.rows, knows))
-            continue;
-        table.heads.erase(place);
-        for (std::vector<std::string>& row : table.rows)
-            row.erase(row.begin() + column);
+        if (place != table.heads.end() && std::ranges::none_of(table.rows, knows))
+            erase_column(table, column);
     }
     return table;
 }
@@ -76,7 +75,7 @@ std::vector<std::string> figure_cells(const CapacityRow& row, const CapacityRepo
                                    to_display_count(step.work_per_s()),
                                    figure_of("mfu").text(step.mfu),
                                    percent(step.peak_memory / step.capacity),
-                                   fit_cell(step),
+                                   std::string(fit_cell(step.memory_fit())),
                                    days_text(training),
                                    percent(training.goodput()),
                                    cost_text(training),
@@ -89,17 +88,29 @@ std::vector<std::string> figure_cells(const CapacityRow& row, const CapacityRepo
 
 std::vector<std::string> figure_heads(const CapacityReport& report)
 {
-    std::vector<std::string> heads{"step",   "batch",       "per s",       "MFU",
-                                   "memory", "fit",         "days (90 %)", "goodput",
-                                   "cost",   "spare nodes", "energy"};
+    std::vector<std::string> heads{"step",
+                                   report.unit + " a step",
+                                   report.unit + " per s",
+                                   "MFU",
+                                   "memory",
+                                   "fits",
+                                   "days (90 %)",
+                                   "goodput",
+                                   "cost",
+                                   "spare nodes",
+                                   "energy"};
     if (!report.has_tokens)
         heads.emplace_back(report.unit);
     return heads;
 }
 
-// `strong`: the cell in bold of rows to be seen first.
-std::string laid_out(TableCells cells, std::size_t strong, const Paint& paint, std::size_t width)
+// The number of GPUs is in bold of rows to be seen first.
+std::string sizes_text(const CapacityReport& report, const Paint& paint, std::size_t width)
 {
+    TableCells cells = sizes_table(report);
+    for (const std::string_view head : {"batch", "goodput"}) // a terminal has no room for them
+        erase_column(cells, static_cast<std::size_t>(std::ranges::find(cells.heads, head) -
+                                                     cells.heads.begin()));
     std::vector<Align> aligns(cells.heads.size(), Align::right);
     for (const std::size_t column : word_columns(cells))
         if (!cells.heads[column].empty()) // what is missed stands at the edge
@@ -109,9 +120,25 @@ std::string laid_out(TableCells cells, std::size_t strong, const Paint& paint, s
         head = paint.dim(head);
     table.add(std::move(cells.heads));
     for (const std::size_t row : cells.strong)
-        cells.rows[row][strong] = paint.bold(cells.rows[row][strong]);
+        cells.rows[row][1] = paint.bold(cells.rows[row][1]);
     for (std::vector<std::string>& row : cells.rows)
         table.add(std::move(row));
+    return table.text_within(width);
+}
+
+// The smallest cluster of each kind in a column of its own, the best in bold.
+std::string answers_text(const CapacityReport& report, const Paint& paint, std::size_t width)
+{
+    TableCells cells = answers_table(report);
+    for (const std::size_t row : cells.strong)
+        cells.rows[row].front() = paint.bold(cells.rows[row].front());
+    TextTable table(std::vector<Align>(1 + cells.rows.size(), Align::left));
+    for (std::size_t i = 0; i < cells.heads.size(); ++i) {
+        std::vector<std::string> line{paint.dim(cells.heads[i])};
+        for (std::vector<std::string>& row : cells.rows)
+            line.push_back(std::move(row[i]));
+        table.add(std::move(line));
+    }
     return table.text_within(width);
 }
 
@@ -313,7 +340,7 @@ TableCells answers_table(const CapacityReport& report)
 
 TableCells sizes_table(const CapacityReport& report)
 {
-    TableCells table{{"cluster", "GPUs", "batch", "step", "MFU", "fit", "per GPU", "days",
+    TableCells table{{"cluster", "GPUs", "batch", "step", "MFU", "fits", "per GPU", "days",
                       "goodput", "cost", "spare nodes", report.unit, "layout", ""},
                      {}};
     for (const std::vector<CapacityRow>& rows : report.clusters)
@@ -329,10 +356,10 @@ TableCells sizes_table(const CapacityReport& report)
                     report.has_tokens ? "" : to_display_count(training.request.tokens);
                 cells.insert(cells.end(),
                              {fmt::format("{}", row.global_batch), to_display(step.step_time.value),
-                              figure_of("mfu").text(step.mfu), fit_cell(step),
-                              percent(*row.scaling), wall_text(training.time.mean()),
-                              percent(training.goodput()), cost_text(training),
-                              spares_cell(training), tokens, row.layout,
+                              figure_of("mfu").text(step.mfu),
+                              std::string(fit_cell(step.memory_fit())), percent(*row.scaling),
+                              wall_text(training.time.mean()), percent(training.goodput()),
+                              cost_text(training), spares_cell(training), tokens, row.layout,
                               fmt::format("{}", fmt::join(row.misses, ", "))});
             } else {
                 cells.insert(cells.end(), table.heads.size() - cells.size(), "");
@@ -366,11 +393,10 @@ std::string capacity_text(const CapacityReport& report, const Paint& paint, std:
             out += line + "\n";
     };
     if (report.best)
-        out += laid_out(answers_table(report), 0, paint, width) + "\n";
+        out += answers_text(report, paint, width) + "\n";
     for (const std::string& verdict : capacity_verdicts(report))
         say(verdict);
-    out += "\n" + paint.bold("Sizes looked at") + "\n" +
-           laid_out(sizes_table(report), 1, paint, width) + "\n";
+    out += "\n" + paint.bold("Sizes looked at") + "\n" + sizes_text(report, paint, width) + "\n";
     if (!report.front.empty())
         say(front_text(report));
     if (!report.interrupted)

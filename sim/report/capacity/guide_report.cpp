@@ -19,19 +19,25 @@ namespace trainyard {
 
 namespace {
 
-std::string lack_of(const SizedCluster& sized)
+// Why no layout of a family runs.
+std::string refusal_of(const GuideRow& row)
 {
-    if (sized.least_memory)
-        return fmt::format("{} needed", to_display(*sized.least_memory));
-    return "none";
+    return row.needed ? fmt::format("{} needed", to_display(*row.needed)) : "none";
+}
+
+std::string cell_of(const GuideRow& row)
+{
+    if (row.figures)
+        return to_display(row.figures->step_time.value);
+    return row.needed ? fmt::format("≥ {}", to_display(*row.needed)) : "none";
 }
 
 GuideRow row_of(const GuideSize& size, StrategyFamily family)
 {
     const SizedCluster& sized = size.best[static_cast<std::size_t>(family)];
-    GuideRow row{family, "", "", {}};
+    GuideRow row{family, "", {}, {}};
     if (!sized.outcome) {
-        row.refusal = lack_of(sized);
+        row.needed = sized.least_memory;
         return row;
     }
     row.layout = layout_words(*sized.scenario, *sized.outcome);
@@ -44,9 +50,9 @@ GuideRow row_of(const GuideSize& size, StrategyFamily family)
 std::string simpler_text(const GuideRow& row)
 {
     if (!row.figures)
-        return row.refusal == "none" ? ""
-                                     : fmt::format("{} does not fit ({} of a device)",
-                                                   title_of(row.family), row.refusal);
+        return row.needed ? fmt::format("{} does not fit (a device needs {})", title_of(row.family),
+                                        to_display(*row.needed))
+                          : "";
     return fmt::format("{} is {} slower, most of it in {}", title_of(row.family),
                        percent(1 / (1 - row.behind) - 1), noun_of(largest_loss(row.figures->mean)));
 }
@@ -72,30 +78,24 @@ std::string reason_of(const GuideSizeReport& size)
     return fmt::format("{}", fmt::join(simpler, "; "));
 }
 
-std::string advice_of(const GuideSizeReport& size)
-{
-    if (!size.advised)
-        return "nothing fits";
-    const auto row = std::ranges::find(size.rows, *size.advised, &GuideRow::family);
-    return fmt::format("{}: {}", title_of(*size.advised), row->layout);
-}
-
 // Requires that one is advised.
 std::string reason_line(const GuideSizeReport& size)
 {
-    return fmt::format("{}, {}: {}.", gpus_text(size.gpus), title_of(*size.advised), size.reason);
+    const auto row = std::ranges::find(size.rows, *size.advised, &GuideRow::family);
+    return fmt::format("{} {} {}: {}.", gpus_text(size.gpus), size.gpus == 1 ? "takes" : "take",
+                       row->layout, size.reason);
 }
 
 bool is_shown(const GuideReport& report, StrategyFamily family)
 {
     return std::ranges::any_of(report.sizes, [&](const GuideSizeReport& size) {
         const GuideRow& row = size.rows[static_cast<std::size_t>(family)];
-        return row.figures || row.refusal != "none";
+        return row.figures || row.needed;
     });
 }
 
 constexpr std::string_view note =
-    "Steps of the best layout of each family; \"needed\" is what a device must have at least. "
+    "Steps of the best layout of each family; \"≥\": what a device must have at least. "
     "Taken is the simplest family within 5 % of the quickest.";
 static_assert(near_enough == 0.05);
 
@@ -150,9 +150,8 @@ TableCells guide_table(const GuideReport& report)
         cells.push_back(fmt::format("{}", size.gpus));
         for (const GuideRow& row : size.rows)
             if (is_shown(report, row.family))
-                cells.push_back(row.figures ? to_display(row.figures->step_time.value)
-                                            : row.refusal);
-        cells.push_back(advice_of(size));
+                cells.push_back(cell_of(row));
+        cells.emplace_back(size.advised ? title_of(*size.advised) : "nothing fits");
     }
     return table;
 }
@@ -198,8 +197,9 @@ Json to_json(const GuideReport& report)
     for (const GuideSizeReport& size : report.sizes) {
         Json families = Json::array();
         for (const GuideRow& row : size.rows) {
-            Json one(Json::Object{
-                {"family", to_name(row.family)}, {"layout", row.layout}, {"refusal", row.refusal}});
+            Json one(Json::Object{{"family", to_name(row.family)},
+                                  {"layout", row.layout},
+                                  {"refusal", row.figures ? "" : refusal_of(row)}});
             if (row.figures)
                 for (const Figure* figure : figures_in(in_sweep_json))
                     one[figure->key] = figure->value(*row.figures);

@@ -12,7 +12,7 @@ namespace trainyard {
 struct GuideRow {
     StrategyFamily family = StrategyFamily::all;
     std::string layout;                 // in words; empty where none runs
-    std::string refusal;                // why none does
+    std::optional<Bytes> needed;        // of a device at least, where none runs for want of memory
     std::optional<StepFigures> figures; // of the best
     double behind = 0;                  // the quickest family, as a share of its pace
 };

@@ -13,7 +13,7 @@ namespace {
 std::string verdict(const ContextLength& length)
 {
     if (length.meets)
-        return length.fit == MemoryFit::probably_fits ? std::string(to_name(*length.fit)) : "yes";
+        return std::string(fit_cell(length.fit.value_or(MemoryFit::fits)));
     if (length.fits)
         return "too late";
     return length.searched ? "no: the allocator needs too much" : "no: needs too much by its bound";

@@ -265,7 +265,7 @@ TableCells plan_table(const PlanReport& report, Rows rows)
     const bool all_fit = std::ranges::all_of(
         rows, [](const PlanRow& row) { return row.memory_fit() == MemoryFit::fits; });
     if (!all_fit)
-        table.heads.emplace_back("fit");
+        table.heads.emplace_back("fits");
     table.heads.insert(table.heads.end(), {"slower", "loses in"});
     for (const PlanRow& row : rows) {
         std::vector<std::string>& cells = table.rows.emplace_back();
@@ -276,8 +276,7 @@ TableCells plan_table(const PlanReport& report, Rows rows)
                                 ? percent(row.peak_memory / row.capacity)
                                 : figure->text(figure->number(row)));
         if (!all_fit)
-            cells.emplace_back(row.memory_fit() == MemoryFit::fits ? ""
-                                                                   : to_name(row.memory_fit()));
+            cells.emplace_back(fit_cell(row.memory_fit()));
         cells.push_back(slower(best, row));
         cells.emplace_back(row.loses_in ? title_of(*row.loses_in) : "");
     }
