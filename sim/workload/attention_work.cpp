@@ -158,12 +158,12 @@ void add_projections(WorkBuilder& builder)
     const double rotated = static_cast<double>(s.width * s.tokens * (q + k));
 
     // With a latent for queries its matrix, whole on every rank, goes with the keys'.
-    const std::int64_t first = rank > 0 ? rank + kv : q + gate + kv;
+    const std::int64_t first = (rank > 0 ? rank : q) + gate + kv;
     Linear qkv{"qkv", {s.tokens, first, s.hidden}, KernelUse::attention, LinearCut::columns};
     qkv.adapted = AdaptedColumns(s).qkv;
     builder.linear(qkv);
     if (rank > 0)
-        builder.linear({"query_up", {s.tokens, q + gate, rank}, KernelUse::attention});
+        builder.linear({"query_up", {s.tokens, q, rank}, KernelUse::attention});
     if (s.model.qk_norm)
         builder.pass({"qk_norm", 2 * rotated, 3 * rotated, KernelUse::attention});
     if (s.model.position == PositionKind::rotary)

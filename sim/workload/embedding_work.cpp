@@ -77,7 +77,7 @@ void add_bert_heads(WorkBuilder& builder, std::int64_t tokens)
     builder.linear({"next_sentence", {sequences, 2, s.hidden}, KernelUse::head});
     if (tokens == 0)
         return;
-    const std::int64_t width = masked_token_width(s.model);
+    const std::int64_t width = logits_width(s.model);
     const double once = static_cast<double>(s.width * tokens * width);
     builder.linear({"masked_token_transform", {tokens, width, s.hidden}, KernelUse::head});
     builder.pass({"masked_token_norm", 4 * once, 6 * once, KernelUse::head, true});
@@ -139,11 +139,11 @@ std::int64_t vocabulary_tokens(const LayerShape& s)
 void add_logits(WorkBuilder& builder, std::int64_t tokens)
 {
     const LayerShape& s = builder.shape();
-    const std::int64_t narrow = s.model.embedding_width;
-    if (narrow > 0 && !s.model.bert_heads)
-        builder.linear({"logits_projection", {tokens, narrow, s.hidden}, KernelUse::head});
+    const std::int64_t width = logits_width(s.model);
+    if (s.model.embedding_width > 0 && !s.model.bert_heads)
+        builder.linear({"logits_projection", {tokens, width, s.hidden}, KernelUse::head});
     builder.linear({"logits",
-                    {tokens, vocabulary_per_rank(s), narrow > 0 ? narrow : s.hidden},
+                    {tokens, vocabulary_per_rank(s), width},
                     KernelUse::head,
                     s.partition.vocabulary_parallel ? LinearCut::columns : LinearCut::none});
     add_loss(builder, tokens);

@@ -97,7 +97,7 @@ std::vector<LayerTensor> head_tensors(const LayerShape& s, std::int64_t tokens)
         keep("logits_input", s.width * s.kept_tokens * s.hidden, "final_norm",
              "logits_input_gradient|logits_weight_gradient");
     if (s.model.bert_heads)
-        keep("masked_token_states", 3 * s.width * tokens * masked_token_width(s.model),
+        keep("masked_token_states", 3 * s.width * tokens * logits_width(s.model),
              "masked_token_transform",
              "masked_token_transform_input_gradient|masked_token_transform_weight_gradient");
     PassingTensors add(s, tensors);

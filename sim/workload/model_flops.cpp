@@ -59,16 +59,18 @@ ForwardFlops forward_flops(const Transformer& whole, const LayerKind& kind, doub
                 2 * tensor.elements * tensor.token_share * (tensor.cut == Cut::experts ? kept : 1);
     const double h = static_cast<double>(model.hidden);
     double attention = 0;
+    const double width = static_cast<double>(logits_width(model));
     if (kind.role == LayerKind::Role::head) {
-        const double width =
-            model.embedding_width > 0 ? static_cast<double>(model.embedding_width) : h;
         if (model.tied_embeddings || model.embedding_width > 0)
             per_token += 2 * width * static_cast<double>(model.vocabulary) * model.head_fraction;
         if (model.bert_heads)
             per_sequence += 2 * (h * h + 2 * h);
     }
-    if (kind.predicts_further) // its logits; the matrix is listed with the head or the embedding
-        per_token += 2 * h * static_cast<double>(model.vocabulary);
+    if (kind.predicts_further) { // its logits; the matrices are listed with head and embedding
+        per_token += 2 * width * static_cast<double>(model.vocabulary);
+        if (model.embedding_width > 0 && !model.bert_heads)
+            per_token += 2 * h * width;
+    }
     if (kind.role == LayerKind::Role::dense || kind.role == LayerKind::Role::moe)
         attention = mixer_flops(model, sequence_length,
                                 kind.encoder >= 0 ? std::vector<std::int64_t>() : documents);

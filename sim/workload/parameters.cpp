@@ -16,6 +16,31 @@ void add_norm(ParameterTensors& tensors, const Transformer& model, double size)
     tensors.push_back(norm_tensor(model.norm, size));
 }
 
+// Gates of the heads' results, made of the layer's input.
+void add_gate(ParameterTensors& tensors, const Transformer& model, double results)
+{
+    if (model.attention_gate)
+        tensors.push_back(
+            matrix("attention_gate", {static_cast<double>(model.hidden), results}, Cut::heads));
+}
+
+// The heads' results back to the residual stream, with a latent of each group in between or
+// without.
+void add_attention_output(ParameterTensors& tensors, const Transformer& model, double results)
+{
+    const double h = static_cast<double>(model.hidden);
+    if (model.output_rank > 0) {
+        const auto rank = static_cast<double>(model.output_rank);
+        tensors.push_back(matrix("output_down",
+                                 {results / model.output_groups, rank, 1.0 * model.output_groups},
+                                 Cut::heads));
+        tensors.push_back(
+            matrix("attention_output", {rank * model.output_groups, h, 1, true}, Cut::heads));
+    } else {
+        tensors.push_back(matrix("attention_output", {results, h, 1, true}, Cut::heads));
+    }
+}
+
 void add_latent_attention(ParameterTensors& tensors, const Transformer& model)
 {
     const LatentAttention& latent = *model.latent;
@@ -35,9 +60,8 @@ void add_latent_attention(ParameterTensors& tensors, const Transformer& model)
     add_norm(tensors, model, kv);
     tensors.push_back(matrix("kv_up", {kv, kv_columns}, Cut::heads));
     const double results = model.heads * static_cast<double>(latent.v_head_dim);
-    if (model.attention_gate)
-        tensors.push_back(matrix("attention_gate", {h, results}, Cut::heads));
-    tensors.push_back(matrix("attention_output", {results, h, 1, true}, Cut::heads));
+    add_gate(tensors, model, results);
+    add_attention_output(tensors, model, results);
 }
 
 struct KeyValueColumns {
@@ -80,19 +104,9 @@ void add_attention(ParameterTensors& tensors, const Transformer& model)
     } else {
         tensors.push_back(matrix("q", {h, q}, Cut::heads));
     }
-    if (model.attention_gate)
-        tensors.push_back(matrix("attention_gate", {h, results}, Cut::heads));
+    add_gate(tensors, model, results);
     add_key_values(tensors, model, {k, v});
-    if (model.output_rank > 0) {
-        const auto rank = static_cast<double>(model.output_rank);
-        tensors.push_back(matrix("output_down",
-                                 {results / model.output_groups, rank, 1.0 * model.output_groups},
-                                 Cut::heads));
-        tensors.push_back(
-            matrix("attention_output", {rank * model.output_groups, h, 1, true}, Cut::heads));
-    } else {
-        tensors.push_back(matrix("attention_output", {results, h, 1, true}, Cut::heads));
-    }
+    add_attention_output(tensors, model, results);
     if (model.global_projections) {
         tensors.push_back(matrix("global_projections", {h, q + k + v}, Cut::heads, 0));
         if (model.attention_bias || model.linear_bias)
@@ -230,7 +244,7 @@ ParameterTensors head_tensors(const Transformer& model)
         // The pooler and the next-sentence head see one token of a sequence: no token share here.
         tensors.push_back({"pooler", h * h + h});
         tensors.push_back({"next_sentence", 2 * h + 2});
-        const auto width = static_cast<double>(masked_token_width(model));
+        const auto width = static_cast<double>(logits_width(model));
         tensors.push_back(
             matrix("masked_token_transform", {h, width}, Cut::whole, model.head_fraction));
         tensors.push_back({"masked_token_bias", width});
@@ -279,7 +293,7 @@ int norms_of(const Transformer& model, const LayerKind& kind)
 
 } // namespace
 
-std::int64_t masked_token_width(const Transformer& model)
+std::int64_t logits_width(const Transformer& model)
 {
     return model.embedding_width > 0 ? model.embedding_width : model.hidden;
 }

@@ -53,8 +53,8 @@ ParameterTensor matrix(std::string_view name, const Matrices& m, Cut cut, double
 ParameterTensor of_key_heads(ParameterTensor tensor, int heads);
 ParameterTensor norm_tensor(NormKind kind, double size);
 
-// Columns of BERT's transform of masked tokens: the width of the vocabulary's table.
-std::int64_t masked_token_width(const Transformer& model);
+// What the vocabulary's table is wide, which logits are products with.
+std::int64_t logits_width(const Transformer& model);
 
 // The matrices of a tensor that one device holds.
 struct HeldMatrices {

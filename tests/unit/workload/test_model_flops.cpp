@@ -69,6 +69,60 @@ TEST_CASE("the work of all layers together is the model's")
     }
 }
 
+TEST_CASE("whatever two choices a model makes, the work of its layers is the model's")
+{
+    // Without a mask and unfused nothing is computed twice in one go, so that both counts are equal.
+    Transformer plain = mixtral();
+    plain.moe.reset();
+    plain.layers = 2;
+    plain.causal = false;
+    using Choice = void (*)(Transformer&);
+    const std::vector<Choice> choices = {
+        [](Transformer& t) { t.value_head_dim = 64; },
+        [](Transformer& t) { t.head_dim = 192; },
+        [](Transformer& t) { t.embedding_width = 512; },
+        [](Transformer& t) { t.gated_mlp = false; },
+        [](Transformer& t) { t.parallel_blocks = true; },
+        [](Transformer& t) { t.attention_gate = true; },
+        [](Transformer& t) { t.shared_key_value = true; },
+        [](Transformer& t) { t.query_rank = 512; },
+        [](Transformer& t) {
+            t.output_rank = 256;
+            t.output_groups = 4;
+        },
+        [](Transformer& t) { t.tied_embeddings = true; },
+        [](Transformer& t) { t.layer_embedding_width = 128; },
+        [](Transformer& t) { t.head_fraction = 0.25; },
+        [](Transformer& t) { t.prediction_layers = 1; },
+        [](Transformer& t) { t.moe = mixtral().moe; },
+        [](Transformer& t) {
+            t.latent = deepseek_v3().latent;
+            t.kv_heads = t.heads;
+            t.head_dim = t.latent->head_dim();
+        },
+        [](Transformer& t) {
+            t.moe = deepseek_v3().moe;
+            t.moe->leading_dense_layers = 0;
+        },
+    };
+    Partition whole = partition(4096);
+    whole.kernels.attention = AttentionKernel::unfused;
+    for (std::size_t a = 0; a < choices.size(); ++a)
+        for (std::size_t b = a; b < choices.size(); ++b) {
+            Transformer t = plain;
+            choices[a](t);
+            choices[b](t);
+            const Model model{"test", t};
+            double work = 0;
+            for (const LayerKind& kind : layers_of(model)) {
+                const LayerWork layer = layer_work(model, kind, whole);
+                work += (hardware_flops(layer.forward) + hardware_flops(layer.backward)).value();
+            }
+            CAPTURE(a, b);
+            CHECK_THAT(work, WithinRel(model_flops_per_sequence(model, 4096).value(), 1e-9));
+        }
+}
+
 TEST_CASE("a window and leading dense layers change the layers they are in")
 {
     Transformer t = llama_70b();
