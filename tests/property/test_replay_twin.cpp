@@ -226,39 +226,6 @@ TEST_CASE("grids of many lanes replay as the reference engine runs them")
     CHECK(refusals.empty());
 }
 
-TEST_CASE("random programs on links wide enough replay as the reference engine shares them")
-{
-    std::map<std::string, int> refusals;
-    int ran = 0;
-    int refused = 0;
-    int slowed = 0; // of these, where sharing changes when something ends
-    for (std::uint64_t seed = 0; seed < 3000; ++seed) {
-        RandomScene random(seed, {.links = true});
-        Scene& scene = random.scene();
-        for (ByteRate& capacity : scene.binding.links)
-            capacity = ByteRate(capacity.value() * (1 + 2 * (seed % 4)));
-        scene.bind_roles();
-        INFO("seed " << seed);
-        RunControl control = recording_some(1 + static_cast<int>(seed % 3));
-        control.fidelity = Fidelity::bundle;
-        if (replays(scene.program, scene.binding, control, refusals)) {
-            ++ran;
-            continue;
-        }
-        control.record = {[](LaneId) { return true; }, 0};
-        const auto shared = run_reference(scene.program, scene.binding, control);
-        control.fidelity = Fidelity::alpha_beta;
-        const auto alone = run_reference(scene.program, scene.binding, control);
-        REQUIRE(shared.has_value());
-        REQUIRE(alone.has_value());
-        ++refused;
-        slowed += shared->records != alone->records ? 1 : 0;
-    }
-    warn_of(refusals);
-    CHECK(ran > 1000);
-    CHECK(slowed > 0.98 * refused);
-}
-
 TEST_CASE("grids of odd sizes replay as the reference engine runs them")
 {
     std::map<std::string, int> refusals;

@@ -1,7 +1,6 @@
 #include "sim/engine/replay/replay.h"
 
 #include "sim/engine/replay/generated_code.h"
-#include "sim/engine/replay/link_log.h"
 #include "sim/engine/replay/preconditions.h"
 #include "sim/engine/replay/replay_recorder.h"
 #include "sim/engine/replay/slices.h"
@@ -21,8 +20,7 @@ namespace {
 using namespace replay;
 
 constexpr std::size_t instrs_between_checks = 1U << 12;
-constexpr std::size_t most_kept = std::size_t{1} << 28;   // bytes
-constexpr std::size_t most_logged = std::size_t{1} << 31; // likewise
+constexpr std::size_t most_kept = std::size_t{1} << 28; // bytes
 
 class Replay {
 public:
@@ -58,8 +56,7 @@ private:
     void execute_step(int step);
     void execute_range(const InstrRange& range, int step);
     void execute_instrs(const InstrRange& range, int step);
-    bool executes_all(int step) const;
-    tl::expected<StepResult, Refusal> result();
+    StepResult result();
 
     const Program& program_;
     const Binding& binding_;
@@ -79,7 +76,6 @@ private:
     std::optional<Interpreter> interpreter_;
     std::optional<StretchCache> stretch_cache_;
     std::optional<ReplayRecorder> recorder_;
-    std::optional<LinkLog> link_log_; // where links may be shared
     bool some_late_ = false;
     double latest_start_ = 0;   // ps, what lanes are late included
     std::size_t unchecked_ = 0; // instructions since the last look whether to go on
@@ -114,15 +110,10 @@ std::optional<Refusal> Replay::prepare()
     for (const Value value : kept)
         keep(generated_->code, value);
     recorder_.emplace(program_, binding_, classes_, precedence_, generated_->code, control_.record);
-    if (control_.fidelity == Fidelity::bundle) {
-        link_log_.emplace(binding_, classes_, generated_->code);
-        if (link_log_->size_of_step() * static_cast<std::size_t>(control_.steps) > most_logged)
-            return Refusal{"the times of all transfers are more than it holds"};
-    }
-    if (!link_log_ && control_.mechanisms.has(Mechanism::stretches))
+    if (control_.mechanisms.has(Mechanism::stretches))
         stretches_ =
             find_stretches(classes_, generated_->code, static_cast<std::uint32_t>(control_.steps));
-    slices_ = recorder_->wants_any() || link_log_ || !control_.mechanisms.has(Mechanism::slices)
+    slices_ = recorder_->wants_any() || !control_.mechanisms.has(Mechanism::slices)
                   ? without_slices(generated_->code)
                   : find_slices(classes_, generated_->code, stretches_);
     allocate_columns(generated_->code, classes_, slices_);
@@ -253,7 +244,7 @@ void Replay::execute_step(int step)
         recorder_->begin_step(*interpreter_);
     interpreter_->select_all();
     interpreter_->measure(step + 1 == control_.steps);
-    if (executes_all(step))
+    if (recorder_->wants(step))
         execute_instrs({0, static_cast<std::uint32_t>(generated_->code.instrs.size()), false},
                        step);
     else
@@ -264,13 +255,6 @@ void Replay::execute_step(int step)
         recorder_->end_step(step);
     if (step + 1 == control_.steps)
         stretch_cache_->add_sums(*interpreter_);
-}
-
-// Whether each instruction is executed on all lanes before the next, because its results are logged
-// or recorded.
-bool Replay::executes_all(int step) const
-{
-    return recorder_->wants(step) || link_log_;
 }
 
 void Replay::execute_range(const InstrRange& range, int step)
@@ -296,7 +280,7 @@ void Replay::execute_instrs(const InstrRange& range, int step)
             unchecked_ = 0;
         }
         const Stretch* stretch = stretch_cache_->at(i);
-        if (stretch != nullptr && !executes_all(step) &&
+        if (stretch != nullptr && !recorder_->wants(step) &&
             stretch_cache_->apply(*interpreter_, *stretch, measured))
         {
             i += stretch->instr_count - 1;
@@ -307,12 +291,10 @@ void Replay::execute_instrs(const InstrRange& range, int step)
         interpreter_->execute(instrs[i]);
         if (recorded)
             recorder_->note(*interpreter_, instrs[i]);
-        if (link_log_)
-            link_log_->note(*interpreter_, instrs[i]);
     }
 }
 
-tl::expected<StepResult, Refusal> Replay::result()
+StepResult Replay::result()
 {
     StepResult result;
     set_steps(result, step_ends_);
@@ -322,12 +304,6 @@ tl::expected<StepResult, Refusal> Replay::result()
     fill_totals({program_, binding_, classes_, precedence_, stages_, slows_, *generated_}, *tables_,
                 *interpreter_, result);
     result.records = recorder_->take();
-    if (link_log_) {
-        auto links = link_log_->totals((result.step_ends.back() - result.step_time).value());
-        if (!links)
-            return tl::unexpected(Refusal{"transfers want more of a link than it carries"});
-        result.links = std::move(*links);
-    }
     return result;
 }
 
@@ -335,12 +311,10 @@ tl::expected<StepResult, Refusal> Replay::result()
 
 std::optional<Refusal> refused_outright(const Binding& binding, const RunControl& control)
 {
-    if (knows_steps(control.fidelity))
-        return Refusal{"collectives may go step by step"};
+    if (shares_links(control.fidelity))
+        return Refusal{"transfers may slow each other on a link"};
     if (has_windows(binding))
         return Refusal{"some rank is slow for a time"};
-    if (control.fidelity != Fidelity::alpha_beta && !binding.link_windows.empty())
-        return Refusal{"some link changes for a time"};
     if (any_stops(binding))
         return Refusal{"a rank hangs or dies"};
     return std::nullopt;

@@ -25,8 +25,8 @@ TEST_CASE("why the replay was not taken is its own reason where it has one, else
     const auto nothing = [](Scene&) {};
     CHECK(use_of(Fidelity::alpha_beta, nothing).reason ==
           "too few ranks are simulated for the replay to pay");
-    CHECK(use_of(Fidelity::flow, nothing).reason == "collectives may go step by step");
-    CHECK(use_of(Fidelity::chunk, nothing).reason == "collectives may go step by step");
+    CHECK(use_of(Fidelity::flow, nothing).reason == "transfers may slow each other on a link");
+    CHECK(use_of(Fidelity::chunk, nothing).reason == "transfers may slow each other on a link");
     const auto slow_for_a_time = [](Scene& scene) {
         scene.binding.lanes[0].windows = {{SimTime(10), SimTime(20), full_share / 2}};
     };
