@@ -1,5 +1,7 @@
 #include "calibrate/fit/tuner.h"
 
+#include "sim/base/words.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -22,13 +24,6 @@ struct Shape {
 
     auto operator<=>(const Shape&) const = default;
 };
-
-std::string small(std::string text)
-{
-    std::transform(text.begin(), text.end(), text.begin(),
-                   [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
-    return text;
-}
 
 std::string_view tuner_name(CollectiveKind kind)
 {
@@ -88,8 +83,8 @@ void add_lines(const KnotTable& chosen, const std::vector<const KnotTable*>& for
     for (const auto& [size, knot] : measured_knots(chosen)) {
         const KnotTable* best = winner(forced, knot);
         if (best != nullptr && best != before) {
-            out.push_back({chosen.collective, size, size, small(best->algorithm),
-                           small(best->protocol), chosen.domains,
+            out.push_back({chosen.collective, size, size, lower_case(best->algorithm),
+                           lower_case(best->protocol), chosen.domains,
                            chosen.ranks_per_domain * chosen.domains, 1});
             sizes = 0;
         }

@@ -121,20 +121,4 @@ std::optional<std::string_view> text_after(std::string_view text, std::string_vi
     return trimmed(text.substr(found + label.size()));
 }
 
-std::string_view trimmed(std::string_view text)
-{
-    const std::size_t start = text.find_first_not_of(" \t");
-    if (start == std::string_view::npos)
-        return {};
-    return text.substr(start, text.find_last_not_of(" \t") - start + 1);
-}
-
-std::string lower_case(std::string_view text)
-{
-    std::string out;
-    for (const char c : text)
-        out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return out;
-}
-
 } // namespace trainyard

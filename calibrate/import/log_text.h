@@ -3,6 +3,8 @@
 // A log as people keep it, cut into lines and words: terminal colours, carriage returns and bytes
 // that are no text are taken out.
 
+#include "sim/base/words.h"
+
 #include <charconv>
 #include <cstdint>
 #include <optional>
@@ -42,9 +44,6 @@ std::optional<std::int64_t> integer_after(std::string_view text, std::string_vie
 
 // The rest of the line after `label`, without blanks around; nothing when it is not there.
 std::optional<std::string_view> text_after(std::string_view text, std::string_view label);
-
-std::string_view trimmed(std::string_view text);
-std::string lower_case(std::string_view text);
 
 template <class Use>
 void for_each_line(std::string_view text, Use use)

@@ -1,19 +1,13 @@
 #include "gui/timeline/slice_search.h"
 
+#include "sim/base/words.h"
+
 #include <algorithm>
 #include <cctype>
 
 namespace trainyard::gui {
 
 namespace {
-
-std::string lowered(std::string_view text)
-{
-    std::string low(text);
-    for (char& letter : low)
-        letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-    return low;
-}
 
 // In time, then as they lie.
 std::pair<SimTime, std::uint32_t> place_of(const TimelineData& data, std::uint32_t slice)
@@ -29,10 +23,10 @@ SearchMatches find_slices(const TimelineData& data, std::string_view text)
     matches.first.assign(data.rows.size() + 1, 0);
     if (text.empty())
         return matches;
-    const std::string wanted = lowered(text);
+    const std::string wanted = lower_case(text);
     std::vector<char> hit(data.names.size());
     for (std::size_t i = 0; i < hit.size(); ++i)
-        hit[i] = lowered(data.names[i]).find(wanted) != std::string::npos;
+        hit[i] = lower_case(data.names[i]).find(wanted) != std::string::npos;
     for (std::size_t r = 0; r < data.rows.size(); ++r) {
         const SliceRow& row = data.rows[r];
         matches.first[r] = static_cast<std::uint32_t>(matches.slices.size());

@@ -1,5 +1,7 @@
 #include "gui/topology/topology_search.h"
 
+#include "sim/base/words.h"
+
 #include <algorithm>
 #include <cctype>
 
@@ -7,23 +9,15 @@ namespace trainyard::gui {
 
 namespace {
 
-std::string in_small_letters(std::string text)
-{
-    std::ranges::transform(text, text.begin(), [](char letter) {
-        return static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-    });
-    return text;
-}
-
 class MatchList {
 public:
     MatchList(std::string text, std::size_t most)
-        : text_(in_small_letters(std::move(text))), most_(most)
+        : text_(lower_case(std::move(text))), most_(most)
     {}
 
     void look_at(const std::string& name, const TopologyMatch& match)
     {
-        const std::string low = in_small_letters(name);
+        const std::string low = lower_case(name);
         if (low.find(text_) == std::string::npos)
             return;
         ++count_;

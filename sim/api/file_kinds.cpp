@@ -187,11 +187,22 @@ JsonLimits limits_of(const std::optional<char>& first)
     return !first || *first == '[' ? record_limits : input_limits;
 }
 
+// What only a model's file may hold is read where it is one.
+Checked<Json> read_any_kind(const std::string& path, const std::optional<char>& first)
+{
+    Checked<Json> json = read_json_file(path, limits_of(first));
+    if (json || !first)
+        return json;
+    Checked<Json> model = read_model_file(path);
+    const FileKind* const kind = model ? recognise(*model) : nullptr;
+    return kind != nullptr && kind->check == check_model ? model : json;
+}
+
 CheckedFile check_content(const std::string& path)
 {
     CheckedFile out{path, "", {}};
     const std::optional<char> first = first_of(path);
-    const Checked<Json> json = read_json_file(path, limits_of(first));
+    const Checked<Json> json = read_any_kind(path, first);
     if (!json && first && std::isprint(static_cast<unsigned char>(*first)) != 0 && *first != '{' &&
         *first != '[')
     {

@@ -1,5 +1,7 @@
 #include "sim/api/lengths.h"
 
+#include "sim/base/words.h"
+
 #include <fmt/core.h>
 
 #include <charconv>
@@ -12,17 +14,6 @@ namespace {
 
 // As many as a job's micro-batches, or more: after those they come again.
 constexpr std::size_t lengths_drawn = 4096;
-
-std::vector<std::string_view> split(std::string_view text, char separator)
-{
-    std::vector<std::string_view> parts;
-    for (std::size_t begin = 0; begin <= text.size();) {
-        const std::size_t end = std::min(text.find(separator, begin), text.size());
-        parts.push_back(text.substr(begin, end - begin));
-        begin = end + 1;
-    }
-    return parts;
-}
 
 std::optional<std::int64_t> positive(std::string_view text)
 {

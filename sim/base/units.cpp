@@ -1,5 +1,7 @@
 #include "sim/base/units.h"
 
+#include "sim/base/words.h"
+
 #include <fmt/core.h>
 
 #include <array>
@@ -48,15 +50,6 @@ constexpr std::array flop_units{Unit{"FLOP", 1},     Unit{"kFLOP", 1e3},  Unit{"
 constexpr std::array flop_rate_units{Unit{"FLOP/s", 1},     Unit{"MFLOP/s", 1e6},
                                      Unit{"GFLOP/s", 1e9},  Unit{"TFLOP/s", 1e12},
                                      Unit{"PFLOP/s", 1e15}, Unit{"EFLOP/s", 1e18}};
-
-std::string_view trimmed(std::string_view text)
-{
-    while (!text.empty() && text.front() == ' ')
-        text.remove_prefix(1);
-    while (!text.empty() && text.back() == ' ')
-        text.remove_suffix(1);
-    return text;
-}
 
 // What is being read: for messages.
 struct Kind {

@@ -1,5 +1,7 @@
 #include "sim/cost/software_choice.h"
 
+#include "sim/base/words.h"
+
 #include <array>
 #include <cctype>
 #include <cstdlib>
@@ -7,14 +9,6 @@
 
 namespace trainyard {
 namespace {
-
-std::string lower(std::string_view text)
-{
-    std::string out(text);
-    for (char& c : out)
-        c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return out;
-}
 
 bool has_any(const std::string& text, std::initializer_list<const char*> words)
 {
@@ -103,7 +97,7 @@ constexpr std::array classes{"megatron-2021", "mcore-2024",         "mcore-2025"
 
 ClassChoice software_class_for(std::string_view framework, std::string_view version)
 {
-    const std::string name = lower(framework);
+    const std::string name = lower_case(framework);
     for (const char* known : classes)
         if (name == known)
             return {.name = known};

@@ -1,5 +1,6 @@
 #include "sim/study/environment.h"
 
+#include "sim/base/words.h"
 #include "sim/cost/algorithms/algorithm.h"
 
 #include <fmt/format.h>
@@ -40,6 +41,7 @@ struct Variable {
     std::optional<std::int64_t> max = {};
     std::string_view note = {};
     Misfit misfit = Misfit::replaced;
+    bool by_collective = false; // also as "ring;allreduce:tree" (graph/tuning.cc since 2.24)
 };
 
 constexpr std::string_view switch_words = "0|1";
@@ -69,11 +71,13 @@ const std::array known_variables{
     Variable{.name = "NCCL_ALGO",
              .effect = Effect::path,
              .words = algorithm_words,
-             .misfit = Misfit::refused}, // invalid usage since 2.24
+             .misfit = Misfit::refused, // invalid usage since 2.24
+             .by_collective = true},
     Variable{.name = "NCCL_PROTO",
              .effect = Effect::path,
              .words = "LL|LL128|Simple",
-             .misfit = Misfit::refused},
+             .misfit = Misfit::refused,
+             .by_collective = true},
     Variable{"NCCL_BUFFSIZE", Effect::path, "", 4096, std::int64_t{1} << 30},
     Variable{"NCCL_NTHREADS", Effect::path, "64|128|256|512"},
     Variable{"NCCL_MIN_NCHANNELS", Effect::path, "", 1, 64},
@@ -118,37 +122,31 @@ const std::array known_variables{
     Variable{"NVTE_FUSED_ATTN", Effect::path, switch_words},
 };
 
-bool same_word(std::string_view a, std::string_view b)
+// Lists are allowed ("Ring,Tree"), and so is "^" for all but these.
+bool accepts_list(const Variable& variable, std::string_view list)
 {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
-        return std::tolower(static_cast<unsigned char>(x)) ==
-               std::tolower(static_cast<unsigned char>(y));
+    if (list.starts_with('^'))
+        list = list.substr(1);
+    const std::vector<std::string_view> words = split(variable.words, '|');
+    return std::ranges::all_of(split(list, ','), [&](std::string_view word) {
+        return std::ranges::any_of(words,
+                                   [&](std::string_view w) { return same_letters(w, word); });
     });
 }
 
-// The parts of "a|b" or "a,b".
-std::vector<std::string_view> split(std::string_view text, char separator)
-{
-    std::vector<std::string_view> parts;
-    while (true) {
-        const auto at = text.find(separator);
-        parts.push_back(text.substr(0, at));
-        if (at == std::string_view::npos)
-            return parts;
-        text = text.substr(at + 1);
-    }
-}
-
-// Lists are allowed ("Ring,Tree"), and so is "^" for all but these.
 bool accepts_words(const Variable& variable, std::string_view value)
 {
-    if (value.starts_with('^'))
-        value = value.substr(1);
-    const std::vector<std::string_view> words = split(variable.words, '|');
-    const std::vector<std::string_view> given = split(value, ',');
-    return std::all_of(given.begin(), given.end(), [&](std::string_view word) {
-        return std::any_of(words.begin(), words.end(),
-                           [&](std::string_view w) { return same_word(w, word); });
+    if (!variable.by_collective)
+        return accepts_list(variable, value);
+    constexpr std::string_view collectives = "broadcast|reduce|allgather|reducescatter|allreduce";
+    return std::ranges::all_of(split(value, ';'), [&](std::string_view part) {
+        const std::size_t colon = part.find(':');
+        const bool known =
+            colon == std::string_view::npos ||
+            std::ranges::any_of(split(collectives, '|'), [&](std::string_view collective) {
+                return same_letters(collective, part.substr(0, colon));
+            });
+        return known && accepts_list(variable, part.substr(colon + 1));
     });
 }
 

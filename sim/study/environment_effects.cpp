@@ -1,6 +1,7 @@
 #include "sim/study/environment_effects.h"
 
 #include "sim/base/units.h"
+#include "sim/base/words.h"
 #include "sim/cost/algorithms/algorithm.h"
 #include "sim/cost/profile_library.h"
 #include "sim/study/environment.h"
@@ -16,14 +17,6 @@ namespace {
 
 // One TCP flow carries 5 to 10 Gb/s (constants: networks/tcp.json).
 constexpr Bandwidth one_socket(0.94e9);
-
-bool same_letters(std::string_view a, std::string_view b)
-{
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
-        return std::tolower(static_cast<unsigned char>(x)) ==
-               std::tolower(static_cast<unsigned char>(y));
-    });
-}
 
 constexpr std::array protocol_words{std::pair{"LL", Protocol::ll},
                                     std::pair{"LL128", Protocol::ll128},
@@ -220,15 +213,22 @@ private:
             }
     }
 
+    // Null also where the list differs from one collective to the other.
+    const std::string* list_for_all(const char* name) const
+    {
+        const std::string* const text = value(name);
+        return text != nullptr && text->find_first_of(";:") == std::string::npos ? text : nullptr;
+    }
+
     void algorithms()
     {
-        if (const std::string* text = value("NCCL_ALGO")) {
+        if (const std::string* text = list_for_all("NCCL_ALGO")) {
             out_.nccl.algorithms = named_in<const Algorithm*>(*text, nccl_algorithm_words());
             std::erase(out_.nccl.algorithms, nullptr);
             if (!out_.nccl.algorithms.empty())
                 follow("NCCL_ALGO", "no other algorithms where there is one of these");
         }
-        if (const std::string* text = value("NCCL_PROTO")) {
+        if (const std::string* text = list_for_all("NCCL_PROTO")) {
             out_.nccl.protocols = named_in<Protocol>(*text, protocol_words);
             follow("NCCL_PROTO", "no other protocols where there is one of these");
         }

@@ -63,16 +63,6 @@ std::vector<std::string> neighbours(const fs::path& candidate)
     return names;
 }
 
-// Configurations of models are written by Python, with numbers that JSON has not.
-Checked<Json> read_model_file(const std::string& path)
-{
-    Checked<Json> json = read_json_file(path, input_limits);
-    const std::optional<std::string> text =
-        json ? std::nullopt : read_file_up_to(path, input_limits.max_bytes);
-    const auto replaced = text ? without_python_numbers(*text) : std::nullopt;
-    return replaced ? parse_json(*replaced, path, input_limits) : json;
-}
-
 // Shipped models by the names that Hugging Face has for them.
 std::vector<std::pair<std::string, fs::path>> published_models()
 {
@@ -198,6 +188,15 @@ Diagnostic not_found(const Source& source, InputKind kind, const fs::path& base)
 }
 
 } // namespace
+
+Checked<Json> read_model_file(const std::string& path)
+{
+    Checked<Json> json = read_json_file(path, input_limits);
+    const std::optional<std::string> text =
+        json ? std::nullopt : read_file_up_to(path, input_limits.max_bytes);
+    const auto replaced = text ? without_python_numbers(*text) : std::nullopt;
+    return replaced ? parse_json(*replaced, path, input_limits) : json;
+}
 
 Checked<Input> find_input(const Source& source, InputKind kind, const ScenarioFile& scenario)
 {

@@ -23,6 +23,10 @@ Problems in_its_file(Problems problems, const Input& input);
 Checked<ScenarioFile> scenario_from(Json json, const std::string& path,
                                     std::span<const Override> overrides = {});
 
+// A model's file. Configurations are written by Python, with numbers that JSON has not
+// ("Infinity").
+Checked<Json> read_model_file(const std::string& path);
+
 // Finds `source`: as a path relative to the scenario's folder, else among the shipped data (by
 // path, by name without ".json", or by Hugging Face's name of a model, as in
 // "meta-llama/Llama-3.1-70B" or without what stands before the slash); a folder means the

@@ -2,6 +2,8 @@
 
 // Words in free text.
 
+#include "sim/base/words.h"
+
 #include <algorithm>
 #include <cctype>
 #include <initializer_list>
@@ -9,14 +11,6 @@
 #include <string_view>
 
 namespace trainyard {
-
-inline std::string lower_case(std::string_view text)
-{
-    std::string out(text);
-    std::transform(out.begin(), out.end(), out.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return out;
-}
 
 // Whether `text` holds any of the words, which are in lower case.
 inline bool mentions(std::string_view text, std::initializer_list<std::string_view> words)

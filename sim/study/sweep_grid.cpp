@@ -1,5 +1,6 @@
 #include "sim/study/sweep_grid.h"
 
+#include "sim/base/json.h"
 #include "sim/study/inputs.h"
 
 #include <fmt/core.h>
@@ -7,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <functional>
 #include <limits>
 
 namespace trainyard {
@@ -22,6 +24,15 @@ Diagnostic grid_problem(std::string_view text, std::string message, std::string 
             std::move(message),
             std::move(hint),
             Severity::error};
+}
+
+// One text for all that mean the same value: 1 for 1.0, too, and 1f1b for "1f1b".
+std::string meaning_of(const std::string& value)
+{
+    const Checked<Json> json = parse_json_argument(value, "");
+    if (json && json->is_number())
+        return fmt::format("{}", json->as_double());
+    return json && json->is_string() ? json->as_string() : value;
 }
 
 // Parts between commas that are outside quotes, brackets and braces.
@@ -223,11 +234,14 @@ Checked<SweepAxis> parse_axis(std::string_view text)
         if (axis.values.size() > most_values)
             return refuse(fmt::format("more than {} values", most_values), "take larger steps");
     }
-    std::vector<std::string> sorted = axis.values;
+    std::vector<std::pair<std::string, std::string>> sorted;
+    for (const std::string& value : axis.values)
+        sorted.emplace_back(meaning_of(value), value);
     std::ranges::sort(sorted);
-    const auto twice = std::ranges::adjacent_find(sorted);
+    const auto twice = std::ranges::adjacent_find(sorted, std::equal_to(),
+                                                  &std::pair<std::string, std::string>::first);
     if (twice != sorted.end())
-        return refuse(fmt::format("the value {} is given twice", *twice), "");
+        return refuse(fmt::format("the value {} is given twice", twice->second), "");
     return axis;
 }
 

@@ -1,6 +1,7 @@
 #include "calibrate/measure/nccl/nccl_group.h"
 
 #include "calibrate/measure/nccl/process_variable.h"
+#include "sim/base/words.h"
 
 #include <fmt/core.h>
 
@@ -17,13 +18,6 @@ void force(std::optional<ProcessVariable>& variable, const NcclApi& api, const c
 {
     if (value != "auto")
         variable.emplace(api, name, value);
-}
-
-std::string lower(std::string text)
-{
-    std::transform(text.begin(), text.end(), text.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return text;
 }
 
 } // namespace
@@ -98,7 +92,7 @@ std::string not_with_forced(const GroupSpec& spec, const TimedWork& work)
     if (!collective || spec.algorithm == "auto")
         return {};
     using enum CollectiveKind;
-    const std::string algorithm = lower(spec.algorithm);
+    const std::string algorithm = lower_case(spec.algorithm);
     const CollectiveKind kind = collective->collective;
     const bool gathers = kind == all_gather || kind == reduce_scatter;
     bool does = kind == all_reduce;

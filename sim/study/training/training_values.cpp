@@ -1,5 +1,6 @@
 #include "sim/study/training/training_values.h"
 
+#include "sim/base/words.h"
 #include "sim/study/record_words.h"
 
 #include <fmt/core.h>
@@ -13,15 +14,6 @@ namespace trainyard {
 namespace {
 
 constexpr std::string_view thousands = "kMBT"; // a factor of 1,000 each
-
-std::string_view trimmed(std::string_view text)
-{
-    while (!text.empty() && text.front() == ' ')
-        text.remove_prefix(1);
-    while (!text.empty() && text.back() == ' ')
-        text.remove_suffix(1);
-    return text;
-}
 
 auto wrong(std::string message, std::string hint)
 {

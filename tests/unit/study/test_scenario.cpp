@@ -255,6 +255,10 @@ TEST_CASE("launch variables with which a library ends the job are errors, others
     CHECK_FALSE(is_accepted("NCCL_P2P_LEVEL", "near"));
     CHECK(severity("NCCL_ALGO", "Rings") == Severity::error);
     CHECK(severity("NCCL_ALGO", "^tree,ring") == Severity::warning); // not followed
+    // By collective: taken, not followed.
+    CHECK(severity("NCCL_ALGO", "ring;allreduce:tree,collnetdirect") == Severity::warning);
+    CHECK(severity("NCCL_PROTO", "allreduce:Simple") == Severity::warning);
+    CHECK(severity("NCCL_ALGO", "allreduces:tree") == Severity::error);
     CHECK(severity("NCCL_TIMEOUT", "60") == Severity::warning);
     CHECK(severity("NCCL_DEBUG", "INFO") == std::nullopt);
     CHECK(check_environment({{"NCCL_DEBUGG", "INFO"}}).front().hint ==

@@ -89,6 +89,8 @@ TEST_CASE("an axis without values, with an empty one, twice the same or without 
     CHECK(refusal("strategy.tp=") == "an empty value");
     CHECK(refusal("strategy.tp=1,,2") == "an empty value");
     CHECK(refusal("strategy.tp=2,1,2") == "the value 2 is given twice");
+    CHECK(refusal("training.micro_batch=1,1.0") == "the value 1 is given twice");
+    CHECK(refusal("strategy.schedule=1f1b,\"1f1b\"") == "the value \"1f1b\" is given twice");
     CHECK(refusal("strategy.tp=8..1") == "the range 8..1 is empty or has no end");
     CHECK(refusal("strategy.tp=1..8*1") == "the range 1..8*1 is empty or has no end");
     CHECK(refusal("strategy.tp=0..8*2") == "the range 0..8*2 is empty or has no end");
@@ -153,7 +155,7 @@ TEST_CASE("points share the stages that do not differ, also when they run at onc
     CHECK(counts.model == 1);
     CHECK(counts.profile == 1);
     CHECK(counts.plan == 1);
-    CHECK(counts.memory == 2); // what lives at once, and what the allocator makes of it
+    CHECK(counts.memory == 2);      // what lives at once, and what the allocator makes of it
     CHECK(counts.binding == 1 + 4); // conditions may name steps: one for each count of steps
     CHECK(counts.run == 8);
 }
