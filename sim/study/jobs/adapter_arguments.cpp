@@ -201,7 +201,8 @@ void read_adapters(Arguments& arguments, JobDraft& draft, const AdapterDefaults&
 {
     ArgumentValues values(arguments, draft);
     flag_frozen(arguments, values, draft);
-    const std::string_view name = one_of(arguments, {"--lora-r", "--lora-rank", "--lora-dim"});
+    const std::string_view name =
+        one_of(arguments, {"--lora-r", "--lora-rank", "--lora-dim", "--lora-dimension"});
     auto rank = values.whole(name);
     const std::string tuned =
         values.text(one_of(arguments, {"--finetuning-type", "--train-type", "--sft-type",
@@ -223,7 +224,7 @@ void read_adapters(Arguments& arguments, JobDraft& draft, const AdapterDefaults&
         rank = defaults.rank;
         draft.assume(fmt::format("adapters of rank {}, {} default", defaults.rank, defaults.whose));
     }
-    if (!rank)
+    if (!rank || (*rank == 0 && !adapts)) // DeepSpeed-Chat's and verl's word for none
         return;
     Lora lora;
     lora.rank = static_cast<int>(std::clamp<std::int64_t>(*rank, 0, 1 << 20));

@@ -59,9 +59,13 @@ std::optional<JobKind> recognise_job(std::string_view text)
     for (const std::string_view launcher :
          {"torchrun", "torch.distributed.run", "torch.distributed.launch", "accelerate launch",
           "deepspeed ", "llamafactory-cli", "axolotl train", "colossalai run", "swift sft",
-          "swift rlhf", "oumi train", "ft_launcher", "--per_device_train_batch_size",
-          "--model_name_or_path", "--job.config_file"})
+          "swift rlhf", "oumi train", "ft_launcher", "composer train", "composer -n", "tune run",
+          "--per_device_train_batch_size", "--model_name_or_path", "--job.config_file"})
         if (has(launcher))
+            return JobKind::torchrun;
+    // One that may start another script which does.
+    for (const std::string_view word : {"#SBATCH", "sbatch ", "srun "})
+        if (script && has(word))
             return JobKind::torchrun;
     return std::nullopt;
 }

@@ -9,6 +9,7 @@
 #include "sim/study/jobs/recipes/read_recipe.h"
 #include "sim/study/jobs/recipes/recipe_arguments.h"
 #include "sim/study/jobs/structured_text.h"
+#include "sim/study/jobs/torch/deepspeed_launch.h"
 #include "sim/study/jobs/torch/torchtitan.h"
 #include "sim/study/jobs/torch/trainer_arguments.h"
 #include "sim/study/jobs/training_purpose.h"
@@ -80,57 +81,6 @@ void read_titan_launch(const std::string& path, const Origin& origin, Arguments&
     read_torchtitan(settings, context);
 }
 
-void read_deepspeed_launch(const Argument& config, Arguments& arguments, JobContext& context)
-{
-    const std::string path = config.values.empty() ? std::string() : config.values.front();
-    ArgumentValues values(arguments, context.draft);
-    std::optional<std::int64_t> stage; // where the file does not lie there
-    for (const std::string_view name : {"--zero-stage", "--ds-stage"})
-        if (!stage && arguments.contains(name))
-            stage = values.whole(name);
-    const Checked<Json> json = deepspeed_config(path, stage, context);
-    if (!json) {
-        append(context.draft.problems, json.error());
-        return;
-    }
-    context.draft.understand({config.line, config.text()}, "the configuration of DeepSpeed");
-    // Its own values win; "auto" means those of the trainer.
-    read_trainer_arguments(arguments, context, TrainerFor::deepspeed);
-    Json own = *json;
-    own.set_lines(0);
-    SettingTree settings(std::move(own));
-    read_deepspeed(settings, context);
-}
-
-// DeepSpeed-Chat, OpenRLHF and others make the configuration of their arguments.
-void read_zero_arguments(std::string_view stage_name, Arguments& arguments, JobContext& context)
-{
-    ArgumentValues values(arguments, context.draft);
-    const auto stage = values.whole(stage_name);
-    if (!stage)
-        values.refuse_unknown(stage_name);
-    constexpr std::array<std::string_view, 5> formats{"--bf16", "--fp16", "--dtype", "--precision",
-                                                      "--mixed-precision"};
-    if (std::ranges::none_of(formats,
-                             [&](std::string_view one) { return arguments.contains(one); })) {
-        arguments.add({"--fp16", {}, 0});
-        context.draft.assume("fp16, as DeepSpeed-Chat's programs have it where no argument says");
-    }
-    Json config = Json::object();
-    config["zero_optimization"]["stage"] = stage.value_or(0);
-    for (const std::string_view name :
-         {"--offload", "--adam-offload", "--offload-optimizer", "--cpu-offload"})
-        if (values.on(name)) {
-            context.draft.understand(values.origin(name), "states of the optimizer on the host");
-            config["zero_optimization"]["offload_optimizer"]["device"] = "cpu";
-        }
-    config["bf16"]["enabled"] = "auto"; // the other arguments say
-    context.draft.understand(values.origin(stage_name), "the configuration of DeepSpeed");
-    read_trainer_arguments(arguments, context, TrainerFor::deepspeed);
-    SettingTree settings(std::move(config));
-    read_deepspeed(settings, context);
-}
-
 bool is_recipe_path(std::string_view path)
 {
     return path.ends_with(".yaml") || path.ends_with(".yml");
@@ -173,18 +123,44 @@ void read_recipe_of(const Launch& launch, const std::string& text, JobContext& c
     });
 }
 
+} // namespace
+
+bool read_recipe_at(const std::string& path, const Launch& launch, JobContext& context)
+{
+    const std::optional<std::string> text = context.beside(path);
+    if (!text || !recognise_recipe(*text))
+        return false;
+    read_recipe_of(launch, *text, context);
+    return true;
+}
+
+namespace {
+
 // "--config job.yaml" of a program that takes its arguments from there.
-bool read_configured(const Launch& launch, const Arguments& arguments, JobContext& context)
+bool read_configured(const Launch& launch, Arguments& arguments, JobContext& context)
 {
     for (const std::string_view name : {"--config", "-c"}) {
         const Argument* const config = arguments.last(name);
-        if (config == nullptr || config->values.empty() || !is_recipe_path(config->values.front()))
+        const auto is_setting = [](const std::string& word) {
+            return word.find('=') != std::string::npos; // "--config job.yaml batch_size=4"
+        };
+        if (config == nullptr || config->values.empty() || is_setting(config->values.front()) ||
+            !std::all_of(config->values.begin() + 1, config->values.end(), is_setting))
             continue;
-        const std::optional<std::string> text = context.beside(config->values.front());
-        if (!text || !recognise_recipe(*text))
-            continue;
-        read_recipe_of(launch, *text, context);
-        return true;
+        const std::string path = config->values.front();
+        const bool recipe = is_recipe_path(path);
+        const std::optional<std::string> text = recipe ? context.beside(path) : std::nullopt;
+        if (text && recognise_recipe(*text)) {
+            read_recipe_of(launch, *text, context);
+            return true;
+        }
+        arguments.find(name);
+        context.draft.settings_elsewhere = true;
+        context.draft.unread_settings = {{config->line, fmt::format("{} {}", name, path)},
+                                         path,
+                                         text || (!recipe && context.find_beside(path))
+                                             ? "is none of the recipes known here"
+                                             : "is not there"};
     }
     return false;
 }
@@ -232,66 +208,39 @@ void take_actors(Arguments& arguments, JobDraft& draft)
 
 } // namespace
 
-std::optional<int> deepspeed_stage_in(std::string_view path)
-{
-    for (int stage = 0; stage <= 3; ++stage) {
-        for (const std::string_view word : {"zero", "stage", "z", "zero_", "zero-", "stage_"})
-            if (path.find(fmt::format("{}{}", word, stage)) != std::string_view::npos)
-                return stage;
-        const std::size_t letter = path.find(fmt::format("_s{}", stage)); // "config_s2.json"
-        if (letter != std::string_view::npos &&
-            (letter + 3 == path.size() || path[letter + 3] == '.' || path[letter + 3] == '_'))
-            return stage;
-    }
-    return std::nullopt;
-}
-
-Checked<Json> deepspeed_config(const std::string& path, std::optional<std::int64_t> stated_stage,
-                               JobContext& context)
-{
-    const bool file = path.find('.') != std::string::npos;
-    if (const std::optional<std::string> text = file ? context.beside(path) : std::nullopt)
-        return parse_json(*text, path);
-    context.draft.settings_elsewhere = true;
-    Json out = Json::object();
-    const std::optional<int> stage = deepspeed_stage_in(path.substr(path.rfind('/') + 1));
-    out["zero_optimization"]["stage"] = stated_stage.value_or(stage.value_or(0));
-    out["bf16"]["enabled"] = "auto"; // the arguments say
-    context.draft.assume(
-        stated_stage ? fmt::format("ZeRO {}, as the arguments say: {} is not there", *stated_stage,
-                                   path.empty() ? "the configuration" : path)
-        : stage      ? fmt::format("ZeRO {}, as {} is called", *stage, path)
-                     : fmt::format("ZeRO 0: {} is not there, and its name says nothing", path));
-    return out;
-}
-
 void add_dotted_settings(const Launch& launch, Arguments& arguments, JobContext& context)
 {
+    // Of programs that are known to take them, names without a dot are settings too.
+    const RecipeDialect* const own = dialect_of_launch(launch.launcher, launch.program);
+    const bool keyed = own != nullptr && !own->keys.empty();
     Json tree = Json::object();
     for (const TracedText& word : launch.arguments) {
         const std::size_t equals = word.text.find('=');
         const std::size_t dot = word.text.find('.');
         const std::size_t first = word.text.find_first_not_of('+');
-        if (equals == std::string::npos || dot == std::string::npos || dot > equals ||
-            first == std::string::npos ||
+        if (equals == std::string::npos || (!keyed && dot > equals) || first == std::string::npos ||
             word.text.substr(first, equals - first).find_first_not_of(setting_letters) !=
                 std::string::npos)
             continue;
-        Json value(word.text.substr(equals + 1));
+        const std::string name = word.text.substr(first, equals - first);
+        const std::string text = word.text.substr(equals + 1);
+        const bool on = text == "True" || text == "true";
+        Json value = on || text == "False" || text == "false" ? Json(on) : Json(text);
         value.set_lines(word.line());
-        tree[word.text.substr(first, equals - first)] = std::move(value);
+        tree[name] = std::move(value);
     }
-    const RecipeDialect* const dialect = dialect_named("Megatron-Bridge");
+    const RecipeDialect* const dialect = keyed ? own : dialect_named("Megatron-Bridge");
     if (tree.members().empty() || dialect == nullptr)
         return;
     const Arguments said = recipe_arguments(tree, *dialect, tree, context.options.defined);
     for (const Argument& one : said.unseen())
-        arguments.add(one);
+        if (one.line > 0 || !arguments.contains(one.name))
+            arguments.add(one);
 }
 
 void read_megatron_program(const Launch& launch, Arguments& arguments, JobContext& context)
 {
-    const RecipeDialect* own = dialect_of_program(launch.program);
+    const RecipeDialect* own = dialect_of_launch(launch.launcher, launch.program);
     if (own == nullptr)
         own = dialect_of_arguments(arguments);
     if (own != nullptr && own->words == RecipeWords::megatron) {
@@ -308,6 +257,11 @@ void read_megatron_program(const Launch& launch, Arguments& arguments, JobContex
 void read_program(const Launch& launch, JobContext& context)
 {
     Arguments arguments(launch.arguments);
+    if (launch.program == "bash" || launch.program == "sh") // a script that could not be read
+        for (const TracedText& word : launch.arguments)
+            if (word.text.ends_with(".sh"))
+                context.draft.unread_settings = {
+                    {launch.line, word.text}, word.text, "is not there"};
     add_dotted_settings(launch, arguments, context);
     const bool titan = launch.program.find("torchtitan") != std::string::npos;
     for (const std::string_view name : {"--job.config-file", "--job.config", "--config"})
@@ -318,7 +272,7 @@ void read_program(const Launch& launch, JobContext& context)
                               {config.line, config.text()}, arguments, context);
             return;
         }
-    const RecipeDialect* own = dialect_of_program(launch.program);
+    const RecipeDialect* own = dialect_of_launch(launch.launcher, launch.program);
     if (own == nullptr)
         own = dialect_of_arguments(arguments);
     if (megatron_names(arguments) >= 2 || (own != nullptr && own->words == RecipeWords::megatron))

@@ -280,6 +280,10 @@ std::optional<Launch> read_launch(const std::string& given, JobContext& context)
         draft.flag(unknown);
     take_size(draft.size.nodes, launch->nodes, "nodes", draft);
     take_size(draft.size.gpus_per_node, launch->gpus_per_node, "GPUs a node", draft);
+    if (launch->launcher.ends_with("torchrun") && !launch->gpus_per_node && !launch->gpus &&
+        !launch->ranks && !launch->gpus_unknown)
+        draft.assume("torchrun is told no --nproc-per-node and would start one process on each "
+                     "node; taken as meant for all GPUs of a node");
     take_hosts(*launch, context);
     take_ranks(*launch, draft);
     if (manifest)
@@ -311,11 +315,18 @@ void read_megatron_job(const std::string& text, JobContext& context)
         return;
     Arguments arguments(launch->arguments);
     add_dotted_settings(*launch, arguments, context);
-    // Primus: a script of its own reads the model from the file in EXP.
+    // Primus: a script of its own reads the recipe in EXP, over which the arguments are said.
     if (const auto named = launch->environment.find("EXP");
         named != launch->environment.end() && !arguments.contains("--model"))
+    {
+        if (read_recipe_at(named->second.text, *launch, context))
+            return;
+        draft.flag(fmt::format("the settings of {} are not read: all that the arguments do not say "
+                               "is as Megatron-LM has it",
+                               named->second.text));
         arguments.add({"--model", {named->second.text}, named->second.line()});
-    const RecipeDialect* const own = dialect_of_program(launch->program);
+    }
+    const RecipeDialect* const own = dialect_of_launch(launch->launcher, launch->program);
     const bool of_trainer = (own != nullptr && own->words == RecipeWords::trainer) ||
                             arguments.contains("--model-name-or-path") ||
                             arguments.contains("--per-device-train-batch-size");

@@ -112,13 +112,12 @@ private:
     bool step()
     {
         const std::string name = file_name(words_[at_].text);
+        const std::string_view verb = launching_word(name);
         if (const std::optional<LauncherOptions> options = launcher_options(name)) {
+            if (!verb.empty() && (at_ + 1 >= words_.size() || words_[at_ + 1].text != verb))
+                return false; // "accelerate config", "tune download"
             start(name);
-            ++at_;
-            if (name == "colossalai" && at_ < words_.size() && words_[at_].text == "run")
-                ++at_;
-            if (name == "accelerate" && at_ < words_.size() && words_[at_].text == "launch")
-                ++at_;
+            at_ += verb.empty() ? 1 : 2;
             read_options(*options);
             launches_ = true;
         } else if (is_python(words_[at_].text)) {
