@@ -28,7 +28,7 @@ struct Origin {
 struct UnreadSettings {
     Origin origin; // what names it
     std::string path;
-    std::string_view why; // "is not there"; empty: there is no such file
+    std::string_view why; // it is not read; empty: there is no such file
 
     bool operator==(const UnreadSettings&) const = default;
 };

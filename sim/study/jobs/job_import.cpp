@@ -53,7 +53,7 @@ std::optional<JobKind> recognise_job(std::string_view text)
     for (const std::string_view name :
          {"--hidden-size", "--tensor-model-parallel-size", "--tensor_model_parallel_size",
           "--hidden_size", "model.tensor_model_parallel_size=", "MODEL_ARGS:", "pretrain_gpt.py",
-          "megatron sft", "megatron pt", "megatron rlhf"})
+          "megatron_gpt_pretraining", "megatron sft", "megatron pt", "megatron rlhf"})
         if (has(name))
             return JobKind::megatron;
     for (const std::string_view launcher :
@@ -64,9 +64,8 @@ std::optional<JobKind> recognise_job(std::string_view text)
         if (has(launcher))
             return JobKind::torchrun;
     // One that may start another script which does.
-    for (const std::string_view word : {"#SBATCH", "sbatch ", "srun "})
-        if (script && has(word))
-            return JobKind::torchrun;
+    if (script && (has("sbatch ") || has("srun ")) && starts_a_script(text))
+        return JobKind::torchrun;
     return std::nullopt;
 }
 

@@ -135,7 +135,8 @@ std::optional<std::string> why_no_job(std::string_view text)
     for (const Unread& one : unread)
         if (stands_in_code(text, one.mark) && !recognise_job(text))
             return std::string(one.why);
-    if (has_line(text, "compute_environment:") && has_line(text, "distributed_type:"))
+    if ((has_line(text, "compute_environment:") && has_line(text, "distributed_type:")) ||
+        (has("\"compute_environment\"") && has("\"distributed_type\"")))
         return "is a configuration of accelerate: the script that names it is the job";
     if (is_recipe_of_no_training(text))
         return "is inference or a conversion, not training";

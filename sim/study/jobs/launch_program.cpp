@@ -21,6 +21,7 @@
 namespace trainyard {
 namespace {
 
+constexpr std::string_view not_there = "holds the job, and is not there";
 constexpr std::string_view setting_letters =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
 
@@ -55,7 +56,7 @@ void read_titan_launch(const std::string& path, const Origin& origin, Arguments&
     }
     if (!text && json->members().empty() && !context.draft.model &&
         !context.draft.scenario.model.given() && !arguments.contains("--model.flavor"))
-        return context.draft.refuse(origin, "holds the job, and is not there",
+        return context.draft.refuse(origin, std::string(not_there),
                                     "import it by itself; or --model FILE: all else is then as "
                                     "the arguments say, or torchtitan's defaults");
     context.draft.understand(origin, "the configuration of torchtitan");
@@ -125,6 +126,32 @@ void read_recipe_of(const Launch& launch, const std::string& text, JobContext& c
 
 } // namespace
 
+bool read_hydra_recipe(const Launch& launch, Arguments& arguments, JobContext& context)
+{
+    const auto value = [&](std::string_view name) {
+        const Argument* const said = arguments.last(name);
+        return said == nullptr || said->values.empty() ? std::string() : said->values.front();
+    };
+    const std::string name = value("--config-name");
+    if (name.empty() || !shipped_model_named(name).empty()) // a model that starts anew
+        return false;
+    const std::string file = is_recipe_path(name) ? name : name + ".yaml";
+    const std::string folder = value("--config-path");
+    const std::string path = folder.empty() ? file : folder + "/" + file;
+    const std::optional<std::string> text = context.find_beside(path);
+    if (text && recognise_recipe(*text)) {
+        read_recipe_of(launch, *text, context);
+        return true;
+    }
+    context.draft.settings_elsewhere = true;
+    context.draft.unread_settings = {{arguments.last("--config-name")->line, path},
+                                     path,
+                                     text ? "is none of the recipes known here" : not_there};
+    arguments.find("--config-name");
+    arguments.find("--config-path");
+    return false;
+}
+
 bool read_recipe_at(const std::string& path, const Launch& launch, JobContext& context)
 {
     const std::optional<std::string> text = context.beside(path);
@@ -160,7 +187,7 @@ bool read_configured(const Launch& launch, Arguments& arguments, JobContext& con
                                          path,
                                          text || (!recipe && context.find_beside(path))
                                              ? "is none of the recipes known here"
-                                             : "is not there"};
+                                             : not_there};
     }
     return false;
 }
@@ -179,7 +206,7 @@ bool read_named_recipe(const Launch& launch, JobContext& context)
     }
     take_named_model(path, {0, path}, context);
     if (!context.draft.model) {
-        context.draft.refuse({0, path}, "holds the job, and is not there",
+        context.draft.refuse({0, path}, std::string(not_there),
                              "import it by itself; or --model FILE: all else is then as the "
                              "arguments say, or as Hugging Face's Trainer has it");
         return true;
@@ -236,6 +263,8 @@ void add_dotted_settings(const Launch& launch, Arguments& arguments, JobContext&
     for (const Argument& one : said.unseen())
         if (one.line > 0 || !arguments.contains(one.name))
             arguments.add(one);
+    if (!context.draft.size.nodes && !context.draft.size.gpus_per_node) // of the launch go before
+        take_recipe_sizes(arguments, context.draft);
 }
 
 void read_megatron_program(const Launch& launch, Arguments& arguments, JobContext& context)
@@ -260,8 +289,7 @@ void read_program(const Launch& launch, JobContext& context)
     if (launch.program == "bash" || launch.program == "sh") // a script that could not be read
         for (const TracedText& word : launch.arguments)
             if (word.text.ends_with(".sh"))
-                context.draft.unread_settings = {
-                    {launch.line, word.text}, word.text, "is not there"};
+                context.draft.unread_settings = {{launch.line, word.text}, word.text, not_there};
     add_dotted_settings(launch, arguments, context);
     const bool titan = launch.program.find("torchtitan") != std::string::npos;
     for (const std::string_view name : {"--job.config-file", "--job.config", "--config"})

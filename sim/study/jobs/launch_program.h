@@ -11,6 +11,9 @@ namespace trainyard {
 // The recipe of a path, with what the launch says over it; false where there is none.
 bool read_recipe_at(const std::string& path, const Launch& launch, JobContext& context);
 
+// The recipe that Hydra's --config-path and --config-name tell of, likewise.
+bool read_hydra_recipe(const Launch& launch, Arguments& arguments, JobContext& context);
+
 void read_program(const Launch& launch, JobContext& context);
 
 // One that takes Megatron-LM's arguments, with the defaults of what wraps it (ms-swift, slime).

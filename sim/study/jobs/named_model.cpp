@@ -22,8 +22,8 @@ constexpr std::array<std::string_view, 35> tuning_words{
     "rl",       "nvidia",  "dequantized", "mcore",    "2509",  "2512",  "1025"};
 
 // And those of weights in fewer bits.
-constexpr std::array<std::string_view, 9> narrow_words{"awq",  "gptq", "nvfp4",      "bnb", "nf4",
-                                                       "4bit", "8bit", "linearized", "int4"};
+constexpr std::array<std::string_view, 11> narrow_words{
+    "awq", "gptq", "nvfp4", "bnb", "nf4", "4bit", "8bit", "linearized", "int4", "aqlm", "2bit"};
 
 bool is_one_of(std::span<const std::string_view> words, std::string_view word)
 {
@@ -159,9 +159,9 @@ bool is_a_size(const std::string& word)
 // "tinyllama-1.1b-step-240k". Not where they tell of other layers.
 std::string shipped_at_the_begin(std::string_view part, const std::vector<std::string>& shipped)
 {
-    constexpr std::array<std::string_view, 16> other_layers{
-        "moe", "draft", "eagle", "medusa", "tiny",  "mini",  "pruned",   "layers",
-        "vl",  "omni",  "audio", "vision", "width", "depth", "minitron", "mamba"};
+    constexpr std::array<std::string_view, 17> other_layers{
+        "pro", "moe",  "draft", "eagle",  "medusa", "tiny",  "mini",     "pruned", "layers",
+        "vl",  "omni", "audio", "vision", "width",  "depth", "minitron", "mamba"};
     const std::vector<std::string> words = words_of(part);
     std::string begin;
     std::string out;
@@ -266,6 +266,10 @@ void take_named_model(const std::string& name, const Origin& origin, JobContext&
     if (shipped.empty() && take_configured_model(name, origin, context))
         return;
     std::optional<Model> model = shipped.empty() ? std::nullopt : shipped_model(shipped);
+    if (!model && name.ends_with(".json")) {
+        draft.unread_settings = {origin, name, "holds the model, and is not there"};
+        return;
+    }
     if (!model) {
         draft.unknown_model = name;
         draft.unknown_model_origin = origin;
@@ -291,7 +295,7 @@ void require_model(JobContext& context, std::string_view what)
         return;
     const UnreadSettings& unread = draft.unread_settings;
     if (!unread.why.empty() && draft.unknown_model.empty())
-        return draft.refuse(unread.origin, fmt::format("holds the job, and {}", unread.why),
+        return draft.refuse(unread.origin, std::string(unread.why),
                             "import it by itself; or --model FILE: all else is then as the "
                             "arguments say, or as Hugging Face's Trainer has it");
     const std::string hint = "give it beside: --model llama-2-7b (trainyard model list prints the "

@@ -65,6 +65,7 @@ constexpr std::array verl_keys{
     RecipeKey{"data.micro_batch_size", "", "--micro-batch-size-of-all-gpus", ""},
     RecipeKey{"ulysses_sequence_parallel_size", "", "--sequence-parallel-size", ""},
     RecipeKey{"use_remove_padding", "", "", ""},
+    RecipeKey{"model.strategy", "", "", ""},
 };
 constexpr std::array verl_unsaid{
     UnsaidArgument{"--bf16"},
@@ -74,6 +75,13 @@ constexpr std::array verl_unsaid{
     UnsaidArgument{"--per-device-train-batch-size", "4", {"--micro-batch-size-of-all-gpus"}},
     UnsaidArgument{"--max-length", "1024"},
 };
+// LLaVA's training arguments.
+constexpr std::array llava_unsaid{
+    UnsaidArgument{"--lora-r", "64", {}, "--lora-enable", "True"},
+    UnsaidArgument{
+        "--lora-target-modules", "all-linear", {"--target-modules"}, "--lora-enable", "True"},
+};
+constexpr RecipeDialect llava{"LLaVA", "", "", RecipeWords::trainer, {}, llava_unsaid};
 constexpr RecipeDialect verl{"verl", "", "", RecipeWords::trainer, verl_keys, verl_unsaid};
 constexpr RecipeDialect colossal{"ColossalAI", "", "", RecipeWords::trainer, {}, colossal_unsaid};
 constexpr RecipeDialect cookbook{"Llama Cookbook",     "", "",
@@ -107,6 +115,8 @@ const RecipeDialect* dialect_of_arguments(const Arguments& arguments)
     return has("--actor-num-gpus-per-node")             ? &slime
            : has("--enable-fsdp")                       ? &cookbook
            : has("--stage") && has("--finetuning-type") ? dialect_named("LLaMA-Factory")
+           : has("--sft-type")                          ? &swift
+           : has("--lora-enable")                       ? &llava
            : has("--plugin")                            ? &colossal
                                                         : nullptr;
 }

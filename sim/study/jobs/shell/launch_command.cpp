@@ -159,8 +159,8 @@ private:
             const TracedText& word = words_[at_++];
             const std::size_t equals = word.text.find('=');
             const std::string name = long_option_with_dashes(word.text.substr(0, equals));
-            if (name == "-m" || name == "--module")
-                return;
+            if (name == "-m" || name == "--module") // the program behind the options is one
+                continue;
             const LauncherMeaning meaning = meaning_of(options, name);
             TracedText value =
                 word.part(equals == std::string::npos ? word.text.size() : equals + 1);

@@ -112,6 +112,8 @@ private:
         for (const std::string_view name : classes)
             if (nameless && !shipped_model_named(values_.last_of_path(name)).empty())
                 consider(name);
+        if (nameless && chosen.empty() && arguments_.contains("--model-type"))
+            chosen = "--model-type"; // refused as one that is not known
         if (!chosen.empty())
             take_named_model(values_.last_of_path(chosen), values_.origin(chosen), context_);
         else if (!unset.empty())

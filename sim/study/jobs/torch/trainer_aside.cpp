@@ -90,6 +90,7 @@ constexpr std::array trainer_asides{
     Aside{"--batching-strategy", "sequences are modelled as long as they may be"},
     Aside{"--use-cache", generated},
     Aside{"--lora-alpha", learnt},
+    Aside{"--only-optimize-lora", "all else is frozen beside adapters, as modelled"},
     Aside{"--lora-dropout", learnt},
     Aside{"--lora-bias", learnt},
     Aside{"--loraplus", learnt},

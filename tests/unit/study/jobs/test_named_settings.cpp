@@ -116,13 +116,33 @@ TEST_CASE("a configuration that holds the job is named where it is not there")
               .message.ends_with("/job.sh: holds the job, and is not there"));
 }
 
-TEST_CASE("programs of LLaMA-Factory and ColossalAI are told by their arguments")
+TEST_CASE("NeMo's settings on the command line say the machines, and Hydra's names the recipe")
+{
+    const std::string launch = "python megatron_gpt_pretraining.py trainer.devices=2 "
+                               "trainer.num_nodes=1 model.tensor_model_parallel_size=2 "
+                               "model.micro_batch_size=1 model.global_batch_size=8 ";
+    const ImportedJob job =
+        as_recognised(launch + "model.num_layers=12 model.hidden_size=768 "
+                               "model.num_attention_heads=12 model.encoder_seq_length=1024\n");
+    CHECK(job.job.world() == 2);
+    CHECK(refusal_of(JobKind::megatron, launch + "--config-path=conf --config-name=gpt_5b\n",
+                     on_some_h100())
+              .message == "conf/gpt_5b.yaml: holds the job, and is not there");
+}
+
+TEST_CASE("programs of LLaMA-Factory, LLaVA and ColossalAI are told by their arguments")
 {
     const ImportedJob factory = as_recognised(
         "deepspeed --num_gpus 8 src/train_bash.py --deepspeed zero2.json --stage sft --fp16 "
         "--model_name_or_path Qwen/Qwen1.5-7B --finetuning_type lora --lora_target q_proj,v_proj "
         "--per_device_train_batch_size 4\n");
     CHECK(factory.job.training.recompute == Recompute::full);
+    const ImportedJob llava =
+        as_recognised("torchrun --nproc_per_node 8 train.py --lora_enable True --version v1 "
+                      "--model_name_or_path lmsys/vicuna-7b-v1.5" +
+                      tuned);
+    CHECK(llava.job.training.lora->rank == 64);
+    CHECK(llava.job.training.lora->targets.size() == 7);
     const ImportedJob colossal =
         as_recognised("colossalai run --nproc_per_node 8 t.py --plugin zero2 --batch_size 2 "
                       "--model_path llama-2-7b --max_length 2048\n");
