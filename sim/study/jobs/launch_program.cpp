@@ -144,6 +144,7 @@ bool read_hydra_recipe(const Launch& launch, Arguments& arguments, JobContext& c
         return true;
     }
     context.draft.settings_elsewhere = true;
+    context.draft.flag(fmt::format("the settings of {} are not read", path));
     context.draft.unread_settings = {{arguments.last("--config-name")->line, path},
                                      path,
                                      text ? "is none of the recipes known here" : not_there};
@@ -175,6 +176,9 @@ bool read_configured(const Launch& launch, Arguments& arguments, JobContext& con
             !std::all_of(config->values.begin() + 1, config->values.end(), is_setting))
             continue;
         const std::string path = config->values.front();
+        const bool named = name == "--config" && path.find_first_not_of("0123456789") == 0;
+        if (!named && path.find_first_of("./") == std::string::npos)
+            continue; // "-c 8"
         const bool recipe = is_recipe_path(path);
         const std::optional<std::string> text = recipe ? context.beside(path) : std::nullopt;
         if (text && recognise_recipe(*text)) {
@@ -183,6 +187,7 @@ bool read_configured(const Launch& launch, Arguments& arguments, JobContext& con
         }
         arguments.find(name);
         context.draft.settings_elsewhere = true;
+        context.draft.flag(fmt::format("the settings of {} are not read", path));
         context.draft.unread_settings = {{config->line, fmt::format("{} {}", name, path)},
                                          path,
                                          text || (!recipe && context.find_beside(path))

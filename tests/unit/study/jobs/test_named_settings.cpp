@@ -110,6 +110,13 @@ TEST_CASE("a configuration that holds the job is named where it is not there")
     CHECK(refused("tune run --nproc_per_node 4 full_finetune_distributed --config mine.yaml "
                   "batch_size=1\n")
               .message == "--config mine.yaml: holds the job, and is not there");
+    const ImportedJob job = as_recognised(
+        "torchrun --nproc_per_node 8 t.py --model_name llama-2-7b --config conf/a.py" + tuned);
+    CHECK(says(job.notes.flagged, "the settings of conf/a.py are not read"));
+    CHECK(
+        !says(as_recognised("torchrun --nproc_per_node 8 t.py --model_name llama-2-7b -c 8" + tuned)
+                  .notes.flagged,
+              "are not read"));
     CHECK(refused("srun torchrun --nproc_per_node 4 -m lib.sft --config conf/a.py\n")
               .message.starts_with("--config conf/a.py: holds the job"));
     CHECK(refused("sbatch --nodes 4 --wrap=\"srun bash $PWD/job.sh\"\n")
