@@ -113,6 +113,8 @@ std::vector<AdapterTarget> targets_of(const Argument& modules, JobDraft& draft)
         if (module.find_first_of("(*[|\\") != std::string::npos)
             for (std::string& name : names_in_pattern(module))
                 names.push_back(std::move(name));
+        else if (module.ends_with('.')) // how the names of all of them begin: "decoder.layers."
+            names.emplace_back("all-linear");
         else
             names.push_back(module.substr(module.rfind('.') + 1));
     std::vector<AdapterTarget> out;
@@ -201,7 +203,8 @@ void read_adapters(Arguments& arguments, JobDraft& draft, const AdapterDefaults&
 {
     ArgumentValues values(arguments, draft);
     flag_frozen(arguments, values, draft);
-    const std::string_view name = one_of(arguments, {"--lora-r", "--lora-rank", "--lora-dim"});
+    const std::string_view name =
+        one_of(arguments, {"--lora-r", "--lora-rank", "--lora-dim", "--lora-dimension"});
     auto rank = values.whole(name);
     const std::string tuned =
         values.text(one_of(arguments, {"--finetuning-type", "--train-type", "--sft-type",
@@ -211,9 +214,9 @@ void read_adapters(Arguments& arguments, JobDraft& draft, const AdapterDefaults&
                         values.on("--lora-enable") || tuned == "lora" || tuned == "qlora";
     if (arguments.contains("--lora-enable") && !adapts)
         return; // whatever rank stands there
-    const Argument* const modules = arguments.find(
-        one_of(arguments, {"--lora-target-modules", "--lora-target", "--target-modules",
-                           "--lora-modules", "--lora-trainable", "--trainable"}));
+    const Argument* const modules = arguments.find(one_of(
+        arguments, {"--lora-target-modules", "--lora-target", "--target-modules", "--lora-modules",
+                    "--lora-module-name", "--lora-trainable", "--trainable"}));
     if (!tuned.empty() && !adapts) { // a rank that stands there anyway is of no effect
         if (tuned != "full")
             draft.flag(fmt::format("{}: not modelled, all parameters are trained", tuned));
@@ -223,7 +226,7 @@ void read_adapters(Arguments& arguments, JobDraft& draft, const AdapterDefaults&
         rank = defaults.rank;
         draft.assume(fmt::format("adapters of rank {}, {} default", defaults.rank, defaults.whose));
     }
-    if (!rank)
+    if (!rank || (*rank == 0 && !adapts)) // DeepSpeed-Chat's and verl's word for none
         return;
     Lora lora;
     lora.rank = static_cast<int>(std::clamp<std::int64_t>(*rank, 0, 1 << 20));

@@ -154,6 +154,18 @@ std::string ArgumentValues::text(std::string_view name)
     return out == nullptr ? std::string() : *out;
 }
 
+// "${MODELS}/llama-2-7b" without the folder that is not known.
+std::string ArgumentValues::last_of_path(std::string_view name)
+{
+    const Argument* const argument = arguments_.find(name);
+    std::string text =
+        argument == nullptr || argument->values.empty() ? std::string() : argument->values.front();
+    const auto known = [&] { return !has_unknown(text) && template_placeholder(text).empty(); };
+    while (!known() && text.find('/') != std::string::npos)
+        text.erase(0, text.find('/') + 1);
+    return known() ? text : std::string();
+}
+
 std::vector<std::string> ArgumentValues::words(std::string_view name)
 {
     return value(name) == nullptr ? std::vector<std::string>() : arguments_.find(name)->values;

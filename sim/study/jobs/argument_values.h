@@ -15,6 +15,7 @@ public:
     std::optional<std::int64_t> whole(std::string_view name);
     std::optional<double> number(std::string_view name);
     std::string text(std::string_view name);               // empty when absent
+    std::string last_of_path(std::string_view name);       // as far as known; empty when absent
     std::vector<std::string> words(std::string_view name); // all of its values
     bool on(std::string_view name); // a switch; "false" and "0" switch it off
 

@@ -80,6 +80,15 @@ int JobContext::replicas()
 
 std::optional<std::string> JobContext::beside(const std::string& path)
 {
+    const std::size_t before = draft.notes.flagged.size();
+    std::optional<std::string> text = find_beside(path);
+    if (!text && draft.notes.flagged.size() == before)
+        draft.flag(fmt::format("{} is not there", path));
+    return text;
+}
+
+std::optional<std::string> JobContext::find_beside(const std::string& path)
+{
     for (const auto& [name, text] : written)
         if (from_here(name) == from_here(path))
             return text;
@@ -97,9 +106,8 @@ std::optional<std::string> JobContext::beside(const std::string& path)
         } catch (const WorldError& error) {
             draft.flag(error.message);
         }
-        return std::nullopt;
+        break;
     }
-    draft.flag(fmt::format("{} is not there", path));
     return std::nullopt;
 }
 

@@ -30,6 +30,9 @@ public:
     // A file that the job names, beside its own; nothing when it cannot be read (which is flagged).
     std::optional<std::string> beside(const std::string& path);
 
+    // The same, where it need not be there.
+    std::optional<std::string> find_beside(const std::string& path);
+
 private:
     void settle_gpus();
 

@@ -24,6 +24,15 @@ struct Origin {
     bool operator==(const Origin&) const = default;
 };
 
+// A file of settings that is not there, or that nothing here reads.
+struct UnreadSettings {
+    Origin origin; // what names it
+    std::string path;
+    std::string_view why; // it is not read; empty: there is no such file
+
+    bool operator==(const UnreadSettings&) const = default;
+};
+
 // GPUs of the job, where its files say; else what they have to be a multiple of.
 struct JobSize {
     std::optional<int> nodes;
@@ -53,6 +62,8 @@ public:
     std::optional<Model> model; // else the one that scenario.model names
     std::string unknown_model;  // named by the files, none of those known here
     Origin unknown_model_origin;
+    bool model_refused = false;        // why there is none is told already
+    UnreadSettings unread_settings;    // of the job, which a setting names
     bool settings_elsewhere = false;   // in a file that is not there
     std::vector<std::string> left_out; // parts of a script that were not read, with their lines
     JobSize size;

@@ -53,16 +53,19 @@ std::optional<JobKind> recognise_job(std::string_view text)
     for (const std::string_view name :
          {"--hidden-size", "--tensor-model-parallel-size", "--tensor_model_parallel_size",
           "--hidden_size", "model.tensor_model_parallel_size=", "MODEL_ARGS:", "pretrain_gpt.py",
-          "megatron sft", "megatron pt", "megatron rlhf"})
+          "megatron_gpt_pretraining", "megatron sft", "megatron pt", "megatron rlhf"})
         if (has(name))
             return JobKind::megatron;
     for (const std::string_view launcher :
          {"torchrun", "torch.distributed.run", "torch.distributed.launch", "accelerate launch",
           "deepspeed ", "llamafactory-cli", "axolotl train", "colossalai run", "swift sft",
-          "swift rlhf", "oumi train", "ft_launcher", "--per_device_train_batch_size",
-          "--model_name_or_path", "--job.config_file"})
+          "swift rlhf", "oumi train", "ft_launcher", "composer train", "composer -n", "tune run",
+          "--per_device_train_batch_size", "--model_name_or_path", "--job.config_file"})
         if (has(launcher))
             return JobKind::torchrun;
+    // One that may start another script which does.
+    if (script && (has("sbatch ") || has("srun ")) && starts_a_script(text))
+        return JobKind::torchrun;
     return std::nullopt;
 }
 

@@ -22,6 +22,9 @@ std::optional<Launch> read_launch(const std::string& text, JobContext& context);
 // that installs something.
 bool starts_nothing(const std::string& text);
 
+// Whether it starts a program in Python, or a script that may.
+bool starts_a_script(std::string_view text);
+
 // A file of torchtitan; of several configurations in Python the one that --define config=NAME
 // names.
 Checked<Json> titan_settings(const std::string& text, const std::string& file, JobContext& context);

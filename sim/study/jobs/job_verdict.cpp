@@ -121,6 +121,23 @@ std::optional<std::string> why_no_job(std::string_view text)
     for (const std::string_view word : {"oumi evaluate", "oumi infer"})
         if (stands_in_code(text, word) && !stands_in_code(text, "oumi train"))
             return "is inference, not training";
+    struct Unread {
+        std::string_view mark;
+        std::string_view why;
+    };
+    constexpr std::array unread{
+        Unread{"MaxText", "is a job of MaxText, which is in JAX and not modelled"},
+        Unread{"maxtext", "is a job of MaxText, which is in JAX and not modelled"},
+        Unread{"levanter.main", "is a job of Levanter, which is in JAX and not modelled"},
+        Unread{"import nemo_run",
+               "is a recipe of NeMo in Python, which tells nothing until it runs"},
+    };
+    for (const Unread& one : unread)
+        if (stands_in_code(text, one.mark) && !recognise_job(text))
+            return std::string(one.why);
+    if ((has_line(text, "compute_environment:") && has_line(text, "distributed_type:")) ||
+        (has("\"compute_environment\"") && has("\"distributed_type\"")))
+        return "is a configuration of accelerate: the script that names it is the job";
     if (is_recipe_of_no_training(text))
         return "is inference or a conversion, not training";
     return std::nullopt;

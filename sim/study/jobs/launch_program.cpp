@@ -9,6 +9,7 @@
 #include "sim/study/jobs/recipes/read_recipe.h"
 #include "sim/study/jobs/recipes/recipe_arguments.h"
 #include "sim/study/jobs/structured_text.h"
+#include "sim/study/jobs/torch/deepspeed_launch.h"
 #include "sim/study/jobs/torch/torchtitan.h"
 #include "sim/study/jobs/torch/trainer_arguments.h"
 #include "sim/study/jobs/training_purpose.h"
@@ -20,6 +21,7 @@
 namespace trainyard {
 namespace {
 
+constexpr std::string_view not_there = "holds the job, and is not there";
 constexpr std::string_view setting_letters =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
 
@@ -54,7 +56,7 @@ void read_titan_launch(const std::string& path, const Origin& origin, Arguments&
     }
     if (!text && json->members().empty() && !context.draft.model &&
         !context.draft.scenario.model.given() && !arguments.contains("--model.flavor"))
-        return context.draft.refuse(origin, "holds the job, and is not there",
+        return context.draft.refuse(origin, std::string(not_there),
                                     "import it by itself; or --model FILE: all else is then as "
                                     "the arguments say, or torchtitan's defaults");
     context.draft.understand(origin, "the configuration of torchtitan");
@@ -78,57 +80,6 @@ void read_titan_launch(const std::string& path, const Origin& origin, Arguments&
         settings.set(name, value ? *value : Json(argument.values.front()), argument.line);
     }
     read_torchtitan(settings, context);
-}
-
-void read_deepspeed_launch(const Argument& config, Arguments& arguments, JobContext& context)
-{
-    const std::string path = config.values.empty() ? std::string() : config.values.front();
-    ArgumentValues values(arguments, context.draft);
-    std::optional<std::int64_t> stage; // where the file does not lie there
-    for (const std::string_view name : {"--zero-stage", "--ds-stage"})
-        if (!stage && arguments.contains(name))
-            stage = values.whole(name);
-    const Checked<Json> json = deepspeed_config(path, stage, context);
-    if (!json) {
-        append(context.draft.problems, json.error());
-        return;
-    }
-    context.draft.understand({config.line, config.text()}, "the configuration of DeepSpeed");
-    // Its own values win; "auto" means those of the trainer.
-    read_trainer_arguments(arguments, context, TrainerFor::deepspeed);
-    Json own = *json;
-    own.set_lines(0);
-    SettingTree settings(std::move(own));
-    read_deepspeed(settings, context);
-}
-
-// DeepSpeed-Chat, OpenRLHF and others make the configuration of their arguments.
-void read_zero_arguments(std::string_view stage_name, Arguments& arguments, JobContext& context)
-{
-    ArgumentValues values(arguments, context.draft);
-    const auto stage = values.whole(stage_name);
-    if (!stage)
-        values.refuse_unknown(stage_name);
-    constexpr std::array<std::string_view, 5> formats{"--bf16", "--fp16", "--dtype", "--precision",
-                                                      "--mixed-precision"};
-    if (std::ranges::none_of(formats,
-                             [&](std::string_view one) { return arguments.contains(one); })) {
-        arguments.add({"--fp16", {}, 0});
-        context.draft.assume("fp16, as DeepSpeed-Chat's programs have it where no argument says");
-    }
-    Json config = Json::object();
-    config["zero_optimization"]["stage"] = stage.value_or(0);
-    for (const std::string_view name :
-         {"--offload", "--adam-offload", "--offload-optimizer", "--cpu-offload"})
-        if (values.on(name)) {
-            context.draft.understand(values.origin(name), "states of the optimizer on the host");
-            config["zero_optimization"]["offload_optimizer"]["device"] = "cpu";
-        }
-    config["bf16"]["enabled"] = "auto"; // the other arguments say
-    context.draft.understand(values.origin(stage_name), "the configuration of DeepSpeed");
-    read_trainer_arguments(arguments, context, TrainerFor::deepspeed);
-    SettingTree settings(std::move(config));
-    read_deepspeed(settings, context);
 }
 
 bool is_recipe_path(std::string_view path)
@@ -173,18 +124,75 @@ void read_recipe_of(const Launch& launch, const std::string& text, JobContext& c
     });
 }
 
+} // namespace
+
+bool read_hydra_recipe(const Launch& launch, Arguments& arguments, JobContext& context)
+{
+    const auto value = [&](std::string_view name) {
+        const Argument* const said = arguments.last(name);
+        return said == nullptr || said->values.empty() ? std::string() : said->values.front();
+    };
+    const std::string name = value("--config-name");
+    if (name.empty() || !shipped_model_named(name).empty()) // a model that starts anew
+        return false;
+    const std::string file = is_recipe_path(name) ? name : name + ".yaml";
+    const std::string folder = value("--config-path");
+    const std::string path = folder.empty() ? file : folder + "/" + file;
+    const std::optional<std::string> text = context.find_beside(path);
+    if (text && recognise_recipe(*text)) {
+        read_recipe_of(launch, *text, context);
+        return true;
+    }
+    context.draft.settings_elsewhere = true;
+    context.draft.flag(fmt::format("the settings of {} are not read", path));
+    context.draft.unread_settings = {{arguments.last("--config-name")->line, path},
+                                     path,
+                                     text ? "is none of the recipes known here" : not_there};
+    arguments.find("--config-name");
+    arguments.find("--config-path");
+    return false;
+}
+
+bool read_recipe_at(const std::string& path, const Launch& launch, JobContext& context)
+{
+    const std::optional<std::string> text = context.beside(path);
+    if (!text || !recognise_recipe(*text))
+        return false;
+    read_recipe_of(launch, *text, context);
+    return true;
+}
+
+namespace {
+
 // "--config job.yaml" of a program that takes its arguments from there.
-bool read_configured(const Launch& launch, const Arguments& arguments, JobContext& context)
+bool read_configured(const Launch& launch, Arguments& arguments, JobContext& context)
 {
     for (const std::string_view name : {"--config", "-c"}) {
         const Argument* const config = arguments.last(name);
-        if (config == nullptr || config->values.empty() || !is_recipe_path(config->values.front()))
+        const auto is_setting = [](const std::string& word) {
+            return word.find('=') != std::string::npos; // "--config job.yaml batch_size=4"
+        };
+        if (config == nullptr || config->values.empty() || is_setting(config->values.front()) ||
+            !std::all_of(config->values.begin() + 1, config->values.end(), is_setting))
             continue;
-        const std::optional<std::string> text = context.beside(config->values.front());
-        if (!text || !recognise_recipe(*text))
-            continue;
-        read_recipe_of(launch, *text, context);
-        return true;
+        const std::string path = config->values.front();
+        const bool named = name == "--config" && path.find_first_not_of("0123456789") == 0;
+        if (!named && path.find_first_of("./") == std::string::npos)
+            continue; // "-c 8"
+        const bool recipe = is_recipe_path(path);
+        const std::optional<std::string> text = recipe ? context.beside(path) : std::nullopt;
+        if (text && recognise_recipe(*text)) {
+            read_recipe_of(launch, *text, context);
+            return true;
+        }
+        arguments.find(name);
+        context.draft.settings_elsewhere = true;
+        context.draft.flag(fmt::format("the settings of {} are not read", path));
+        context.draft.unread_settings = {{config->line, fmt::format("{} {}", name, path)},
+                                         path,
+                                         text || (!recipe && context.find_beside(path))
+                                             ? "is none of the recipes known here"
+                                             : not_there};
     }
     return false;
 }
@@ -203,7 +211,7 @@ bool read_named_recipe(const Launch& launch, JobContext& context)
     }
     take_named_model(path, {0, path}, context);
     if (!context.draft.model) {
-        context.draft.refuse({0, path}, "holds the job, and is not there",
+        context.draft.refuse({0, path}, std::string(not_there),
                              "import it by itself; or --model FILE: all else is then as the "
                              "arguments say, or as Hugging Face's Trainer has it");
         return true;
@@ -232,66 +240,41 @@ void take_actors(Arguments& arguments, JobDraft& draft)
 
 } // namespace
 
-std::optional<int> deepspeed_stage_in(std::string_view path)
-{
-    for (int stage = 0; stage <= 3; ++stage) {
-        for (const std::string_view word : {"zero", "stage", "z", "zero_", "zero-", "stage_"})
-            if (path.find(fmt::format("{}{}", word, stage)) != std::string_view::npos)
-                return stage;
-        const std::size_t letter = path.find(fmt::format("_s{}", stage)); // "config_s2.json"
-        if (letter != std::string_view::npos &&
-            (letter + 3 == path.size() || path[letter + 3] == '.' || path[letter + 3] == '_'))
-            return stage;
-    }
-    return std::nullopt;
-}
-
-Checked<Json> deepspeed_config(const std::string& path, std::optional<std::int64_t> stated_stage,
-                               JobContext& context)
-{
-    const bool file = path.find('.') != std::string::npos;
-    if (const std::optional<std::string> text = file ? context.beside(path) : std::nullopt)
-        return parse_json(*text, path);
-    context.draft.settings_elsewhere = true;
-    Json out = Json::object();
-    const std::optional<int> stage = deepspeed_stage_in(path.substr(path.rfind('/') + 1));
-    out["zero_optimization"]["stage"] = stated_stage.value_or(stage.value_or(0));
-    out["bf16"]["enabled"] = "auto"; // the arguments say
-    context.draft.assume(
-        stated_stage ? fmt::format("ZeRO {}, as the arguments say: {} is not there", *stated_stage,
-                                   path.empty() ? "the configuration" : path)
-        : stage      ? fmt::format("ZeRO {}, as {} is called", *stage, path)
-                     : fmt::format("ZeRO 0: {} is not there, and its name says nothing", path));
-    return out;
-}
-
 void add_dotted_settings(const Launch& launch, Arguments& arguments, JobContext& context)
 {
+    // Of programs that are known to take them, names without a dot are settings too.
+    const RecipeDialect* const own = dialect_of_launch(launch.launcher, launch.program);
+    const bool keyed = own != nullptr && !own->keys.empty();
     Json tree = Json::object();
     for (const TracedText& word : launch.arguments) {
         const std::size_t equals = word.text.find('=');
         const std::size_t dot = word.text.find('.');
         const std::size_t first = word.text.find_first_not_of('+');
-        if (equals == std::string::npos || dot == std::string::npos || dot > equals ||
-            first == std::string::npos ||
+        if (equals == std::string::npos || (!keyed && dot > equals) || first == std::string::npos ||
             word.text.substr(first, equals - first).find_first_not_of(setting_letters) !=
                 std::string::npos)
             continue;
-        Json value(word.text.substr(equals + 1));
+        const std::string name = word.text.substr(first, equals - first);
+        const std::string text = word.text.substr(equals + 1);
+        const bool on = text == "True" || text == "true";
+        Json value = on || text == "False" || text == "false" ? Json(on) : Json(text);
         value.set_lines(word.line());
-        tree[word.text.substr(first, equals - first)] = std::move(value);
+        tree[name] = std::move(value);
     }
-    const RecipeDialect* const dialect = dialect_named("Megatron-Bridge");
+    const RecipeDialect* const dialect = keyed ? own : dialect_named("Megatron-Bridge");
     if (tree.members().empty() || dialect == nullptr)
         return;
     const Arguments said = recipe_arguments(tree, *dialect, tree, context.options.defined);
     for (const Argument& one : said.unseen())
-        arguments.add(one);
+        if (one.line > 0 || !arguments.contains(one.name))
+            arguments.add(one);
+    if (!context.draft.size.nodes && !context.draft.size.gpus_per_node) // of the launch go before
+        take_recipe_sizes(arguments, context.draft);
 }
 
 void read_megatron_program(const Launch& launch, Arguments& arguments, JobContext& context)
 {
-    const RecipeDialect* own = dialect_of_program(launch.program);
+    const RecipeDialect* own = dialect_of_launch(launch.launcher, launch.program);
     if (own == nullptr)
         own = dialect_of_arguments(arguments);
     if (own != nullptr && own->words == RecipeWords::megatron) {
@@ -308,6 +291,10 @@ void read_megatron_program(const Launch& launch, Arguments& arguments, JobContex
 void read_program(const Launch& launch, JobContext& context)
 {
     Arguments arguments(launch.arguments);
+    if (launch.program == "bash" || launch.program == "sh") // a script that could not be read
+        for (const TracedText& word : launch.arguments)
+            if (word.text.ends_with(".sh"))
+                context.draft.unread_settings = {{launch.line, word.text}, word.text, not_there};
     add_dotted_settings(launch, arguments, context);
     const bool titan = launch.program.find("torchtitan") != std::string::npos;
     for (const std::string_view name : {"--job.config-file", "--job.config", "--config"})
@@ -318,7 +305,7 @@ void read_program(const Launch& launch, JobContext& context)
                               {config.line, config.text()}, arguments, context);
             return;
         }
-    const RecipeDialect* own = dialect_of_program(launch.program);
+    const RecipeDialect* own = dialect_of_launch(launch.launcher, launch.program);
     if (own == nullptr)
         own = dialect_of_arguments(arguments);
     if (megatron_names(arguments) >= 2 || (own != nullptr && own->words == RecipeWords::megatron))

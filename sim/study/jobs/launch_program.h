@@ -8,18 +8,16 @@
 
 namespace trainyard {
 
+// The recipe of a path, with what the launch says over it; false where there is none.
+bool read_recipe_at(const std::string& path, const Launch& launch, JobContext& context);
+
+// The recipe that Hydra's --config-path and --config-name tell of, likewise.
+bool read_hydra_recipe(const Launch& launch, Arguments& arguments, JobContext& context);
+
 void read_program(const Launch& launch, JobContext& context);
 
 // One that takes Megatron-LM's arguments, with the defaults of what wraps it (ms-swift, slime).
 void read_megatron_program(const Launch& launch, Arguments& arguments, JobContext& context);
-
-// DeepSpeed's configuration that a launch names; where it does not lie there, the stage that the
-// arguments state or that its name tells.
-Checked<Json> deepspeed_config(const std::string& path, std::optional<std::int64_t> stated_stage,
-                               JobContext& context);
-
-// The stage that the name of a configuration tells: "ds_config_zero2.json", "config_s3.json".
-std::optional<int> deepspeed_stage_in(std::string_view path);
 
 // "model.tensor_model_parallel_size=4": settings of a recipe on the command line, as Hydra has
 // them, as arguments.

@@ -1,8 +1,8 @@
 #include "sim/study/jobs/launcher_settings.h"
 
 #include "sim/study/jobs/argument_values.h"
-#include "sim/study/jobs/launch_program.h"
 #include "sim/study/jobs/structured_text.h"
+#include "sim/study/jobs/torch/deepspeed_launch.h"
 #include "sim/study/jobs/torch/trainer_arguments.h"
 #include "sim/study/jobs/training_purpose.h"
 #include "sim/study/problems.h"
@@ -74,6 +74,13 @@ public:
     {}
 
     bool on(std::string_view name) { return values_.on(name); }
+
+    // Without looking at it: where it says what is usual it is listed as set aside.
+    std::string written(std::string_view name) const
+    {
+        const Argument* const told = told_.last(name);
+        return told == nullptr || told->values.empty() ? std::string() : told->values.front();
+    }
     std::string text(std::string_view name) { return values_.text(name); }
 
     void add(std::string argument, std::string value, std::string_view from)
@@ -117,6 +124,14 @@ public:
             add("--gradient-checkpointing", "", "--fsdp-activation-checkpointing");
         if (on("--fsdp-pure-bf16"))
             add("--pure-bf16", "", "--fsdp-pure-bf16");
+        if (const std::string policy = in_lower_case(written("--fsdp-auto-wrap-policy"));
+            policy == "no_wrap")
+            draft_.flag(values_.origin("--fsdp-auto-wrap-policy"),
+                        "the model is one unit, modelled as one for each layer: its parameters are "
+                        "gathered at once and take more memory");
+        if (in_lower_case(written("--fsdp-limit-all-gathers")) == "false")
+            draft_.flag(values_.origin("--fsdp-limit-all-gathers"),
+                        "gathers may run far ahead, which takes more memory than modelled");
         for (const std::string_view prefetch :
              {"--fsdp-backward-prefetch", "--fsdp-backward-prefetch-policy"})
             if (const std::string policy = in_lower_case(text(prefetch));

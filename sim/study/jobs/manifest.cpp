@@ -84,7 +84,8 @@ public:
                     break;
                 }
         for (const Json::Member& member : node.members())
-            if (member.first == "containers" && member.second.is_array())
+            if ((member.first == "containers" || member.first == "tasks") &&
+                member.second.is_array())
                 for (const Json& container : member.second.items())
                     take(container, copies);
             else
@@ -100,17 +101,19 @@ private:
     {
         if (!container.is_object())
             return;
-        const Json* limits = container.find("resources");
-        limits = limits != nullptr ? limits->find("limits") : nullptr;
-        for (const char* const name : {"nvidia.com/gpu", "amd.com/gpu"})
-            if (const auto count = whole_at(limits != nullptr ? limits->find(name) : nullptr);
-                count && *count > 0)
-            {
-                gpus_ = *count;
-                pods_ = std::min(pods_.value_or(0) + copies, most);
-            }
+        const Json* const resources = container.find("resources");
+        const Json* const limits = resources != nullptr ? resources->find("limits") : nullptr;
+        if (const auto tasks = whole_at(container.find("replicas"))) // Beaker's
+            copies = static_cast<int>(std::min<std::int64_t>(std::int64_t{copies} * *tasks, most));
+        for (const Json* const part : {limits, resources})
+            for (const char* const name : {"nvidia.com/gpu", "amd.com/gpu", "gpuCount"})
+                if (const auto count = whole_at(part != nullptr ? part->find(name) : nullptr);
+                    count && *count > 0) {
+                    gpus_ = *count;
+                    pods_ = std::min(pods_.value_or(0) + copies, most);
+                }
         std::vector<const Json*> words;
-        for (const char* const part : {"command", "args"})
+        for (const char* const part : {"command", "args", "arguments"})
             if (const Json* const list = container.find(part); list && list->is_array())
                 for (const Json& word : list->items())
                     words.push_back(&word);
@@ -121,7 +124,10 @@ private:
     static std::string script_of(const Json& container, const std::vector<const Json*>& words)
     {
         ScriptLines out;
-        if (const Json* const variables = container.find("env"); variables && variables->is_array())
+        const Json* variables = container.find("env");
+        if (variables == nullptr)
+            variables = container.find("envVars");
+        if (variables != nullptr && variables->is_array())
             for (const Json& variable : variables->items()) {
                 const Json* const name = variable.is_object() ? variable.find("name") : nullptr;
                 const Json* const value = variable.is_object() ? variable.find("value") : nullptr;
@@ -207,14 +213,17 @@ std::optional<ManifestJob> read_manifest(std::string_view text)
 {
     if (std::optional<ManifestJob> task = read_task(text))
         return task;
-    if (text.find("apiVersion") == std::string_view::npos)
+    const bool beaker = text.find("gpuCount") != std::string_view::npos;
+    if (text.find("apiVersion") == std::string_view::npos && !beaker)
         return std::nullopt;
     Manifest manifest;
     std::string document; // after as many empty lines as stand before it
     bool any = false;
     const auto end_document = [&] {
         const Checked<Json> root = parse_yaml(document, "");
-        if (root && root->is_object() && root->find("apiVersion") != nullptr) {
+        if (root && root->is_object() &&
+            (root->find("apiVersion") != nullptr || (beaker && root->find("tasks") != nullptr)))
+        {
             manifest.read(*root);
             any = true;
         }

@@ -2,6 +2,7 @@
 
 #include "sim/base/spelling.h"
 #include "sim/study/inputs.h"
+#include "sim/study/problems.h"
 #include "sim/workload/model_reader.h"
 
 #include <algorithm>
@@ -21,8 +22,8 @@ constexpr std::array<std::string_view, 35> tuning_words{
     "rl",       "nvidia",  "dequantized", "mcore",    "2509",  "2512",  "1025"};
 
 // And those of weights in fewer bits.
-constexpr std::array<std::string_view, 9> narrow_words{"awq",  "gptq", "nvfp4",      "bnb", "nf4",
-                                                       "4bit", "8bit", "linearized", "int4"};
+constexpr std::array<std::string_view, 11> narrow_words{
+    "awq", "gptq", "nvfp4", "bnb", "nf4", "4bit", "8bit", "linearized", "int4", "aqlm", "2bit"};
 
 bool is_one_of(std::span<const std::string_view> words, std::string_view word)
 {
@@ -147,6 +148,43 @@ std::string shape_name(std::string_view name)
     return out;
 }
 
+// "2.7b", "350m"
+bool is_a_size(const std::string& word)
+{
+    return word.size() > 1 && std::isdigit(static_cast<unsigned char>(word[word.size() - 2])) &&
+           (word.back() == 'b' || word.back() == 'm');
+}
+
+// A model with a size in its name, of which more words tell what it was trained on:
+// "tinyllama-1.1b-step-240k". Not where they tell of other layers.
+std::string shipped_at_the_begin(std::string_view part, const std::vector<std::string>& shipped)
+{
+    constexpr std::array<std::string_view, 17> other_layers{
+        "pro", "moe",  "draft", "eagle",  "medusa", "tiny",  "mini",     "pruned", "layers",
+        "vl",  "omni", "audio", "vision", "width",  "depth", "minitron", "mamba"};
+    const std::vector<std::string> words = words_of(part);
+    std::string begin;
+    std::string out;
+    bool sized = false;
+    for (const std::string& word : words) {
+        const bool active = word.starts_with('a') && is_a_size(word); // "a3b"
+        if (is_one_of(other_layers, word) || active)
+            return {};
+        sized = sized || is_a_size(word);
+        if (!is_one_of(tuning_words, word) && !is_one_of(narrow_words, word))
+            begin += word;
+        if (!sized)
+            continue;
+        for (const std::string& one : shipped)
+            if (shape_name(one) == begin)
+                out = one;
+        for (const SameShape& one : same_shapes)
+            if (one.name == begin)
+                out = one.shipped;
+    }
+    return out;
+}
+
 // By the last part of a path alone.
 std::string shipped_by_part(std::string_view name)
 {
@@ -164,7 +202,8 @@ std::string shipped_by_part(std::string_view name)
             return one;
     const auto* const same = std::find_if(same_shapes.begin(), same_shapes.end(),
                                           [&](const SameShape& one) { return one.name == shape; });
-    return same == same_shapes.end() ? std::string() : std::string(same->shipped);
+    return same == same_shapes.end() ? shipped_at_the_begin(part, shipped)
+                                     : std::string(same->shipped);
 }
 
 } // namespace
@@ -193,6 +232,29 @@ std::optional<Model> shipped_model(const std::string& name)
     return model ? std::optional(std::move(*model)) : std::nullopt;
 }
 
+namespace {
+
+// Hugging Face's configuration where it lies beside: "configs/tiny.json", or that of a folder.
+bool take_configured_model(const std::string& name, const Origin& origin, JobContext& context)
+{
+    const std::string file = name.ends_with(".json") ? name : name + "/config.json";
+    const std::optional<std::string> text = context.find_beside(file);
+    const Checked<Json> json = text ? parse_json(*text, file) : Checked<Json>(Json());
+    if (!text)
+        return false;
+    Checked<Model> model =
+        json ? read_model(*json, file) : Checked<Model>(tl::unexpect, json.error());
+    if (model) {
+        context.draft.model = std::move(*model);
+        context.draft.understand(origin, "the model");
+    } else
+        append(context.draft.problems, model.error());
+    context.draft.model_refused = !context.draft.model;
+    return true;
+}
+
+} // namespace
+
 void take_named_model(const std::string& name, const Origin& origin, JobContext& context)
 {
     JobDraft& draft = context.draft;
@@ -201,7 +263,13 @@ void take_named_model(const std::string& name, const Origin& origin, JobContext&
         return;
     }
     const std::string shipped = shipped_model_named(name);
+    if (shipped.empty() && take_configured_model(name, origin, context))
+        return;
     std::optional<Model> model = shipped.empty() ? std::nullopt : shipped_model(shipped);
+    if (!model && name.ends_with(".json")) {
+        draft.unread_settings = {origin, name, "holds the model, and is not there"};
+        return;
+    }
     if (!model) {
         draft.unknown_model = name;
         draft.unknown_model_origin = origin;
@@ -223,8 +291,13 @@ void take_named_model(const std::string& name, const Origin& origin, JobContext&
 void require_model(JobContext& context, std::string_view what)
 {
     JobDraft& draft = context.draft;
-    if (draft.model || draft.scenario.model.given())
+    if (draft.model || draft.scenario.model.given() || draft.model_refused)
         return;
+    const UnreadSettings& unread = draft.unread_settings;
+    if (!unread.why.empty() && draft.unknown_model.empty())
+        return draft.refuse(unread.origin, std::string(unread.why),
+                            "import it by itself; or --model FILE: all else is then as the "
+                            "arguments say, or as Hugging Face's Trainer has it");
     const std::string hint = "give it beside: --model llama-2-7b (trainyard model list prints the "
                              "shipped ones), or any Hugging Face config.json";
     if (draft.unknown_model.empty())

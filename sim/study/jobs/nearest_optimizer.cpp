@@ -78,7 +78,7 @@ constexpr std::array optimizers{
 
 std::optional<NearestOptimizer> nearest_optimizer(std::string_view name)
 {
-    const std::string plain = plain_name(name);
+    const std::string plain = plain_name(name.substr(name.rfind('.') + 1)); // torch.optim.AdamW
     std::optional<NearestOptimizer> best;
     for (const NearestOptimizer& one : optimizers)
         if (plain.starts_with(one.name) && (!best || one.name.size() > best->name.size()))

@@ -4,6 +4,7 @@
 #include "sim/study/jobs/launch_program.h"
 #include "sim/study/jobs/manifest.h"
 #include "sim/study/jobs/megatron/megatron.h"
+#include "sim/study/jobs/named_model.h"
 #include "sim/study/jobs/recipes/dialect.h"
 #include "sim/study/jobs/recipes/read_recipe.h"
 #include "sim/study/problems.h"
@@ -233,6 +234,18 @@ bool starts_nothing(const std::string& text)
     return script && script->skipped.empty() && script->too_deep == 0 && !find_launch(*script);
 }
 
+bool starts_a_script(std::string_view text)
+{
+    if (text.size() > longest_script)
+        return false;
+    const Checked<ShellScript> script = read_shell(traced(code_of(std::string(text))), "", {});
+    const std::optional<Launch> launch = script ? find_launch(*script) : std::nullopt;
+    constexpr std::array<std::string_view, 4> endings{"bash", "sh", ".py", ".sbatch"};
+    return launch && std::ranges::any_of(endings, [&](std::string_view ending) {
+               return launch->program.ends_with(ending);
+           });
+}
+
 std::optional<Launch> read_launch(const std::string& given, JobContext& context)
 {
     const std::optional<ManifestJob> manifest = read_manifest(given);
@@ -280,6 +293,10 @@ std::optional<Launch> read_launch(const std::string& given, JobContext& context)
         draft.flag(unknown);
     take_size(draft.size.nodes, launch->nodes, "nodes", draft);
     take_size(draft.size.gpus_per_node, launch->gpus_per_node, "GPUs a node", draft);
+    if (launch->launcher.ends_with("torchrun") && !launch->gpus_per_node && !launch->gpus &&
+        !launch->ranks && !launch->gpus_unknown)
+        draft.assume("torchrun is told no --nproc-per-node and would start one process on each "
+                     "node; taken as meant for all GPUs of a node");
     take_hosts(*launch, context);
     take_ranks(*launch, draft);
     if (manifest)
@@ -311,11 +328,22 @@ void read_megatron_job(const std::string& text, JobContext& context)
         return;
     Arguments arguments(launch->arguments);
     add_dotted_settings(*launch, arguments, context);
-    // Primus: a script of its own reads the model from the file in EXP.
+    // Primus: a script of its own reads the recipe in EXP, over which the arguments are said.
     if (const auto named = launch->environment.find("EXP");
         named != launch->environment.end() && !arguments.contains("--model"))
+    {
+        if (read_recipe_at(named->second.text, *launch, context))
+            return;
+        draft.flag(fmt::format("the settings of {} are not read: all that the arguments do not say "
+                               "is as Megatron-LM has it",
+                               named->second.text));
         arguments.add({"--model", {named->second.text}, named->second.line()});
-    const RecipeDialect* const own = dialect_of_program(launch->program);
+    }
+    if (read_hydra_recipe(*launch, arguments, context))
+        return;
+    if (!arguments.contains("--num-layers") && !draft.unread_settings.why.empty())
+        return require_model(context, "the arguments");
+    const RecipeDialect* const own = dialect_of_launch(launch->launcher, launch->program);
     const bool of_trainer = (own != nullptr && own->words == RecipeWords::trainer) ||
                             arguments.contains("--model-name-or-path") ||
                             arguments.contains("--per-device-train-batch-size");

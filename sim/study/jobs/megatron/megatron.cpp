@@ -2,9 +2,9 @@
 
 #include "sim/study/jobs/adapter_arguments.h"
 #include "sim/study/jobs/job_readers.h"
-#include "sim/study/jobs/launch_program.h"
 #include "sim/study/jobs/megatron/megatron_words.h"
 #include "sim/study/jobs/named_model.h"
+#include "sim/study/jobs/torch/deepspeed_launch.h"
 #include "sim/study/jobs/training_purpose.h"
 #include "sim/study/problems.h"
 

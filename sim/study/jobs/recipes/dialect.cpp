@@ -1,7 +1,6 @@
 #include "sim/study/jobs/recipes/dialect.h"
 
 #include "sim/study/jobs/recipes/own_words.h"
-#include "sim/study/jobs/shell/arguments.h"
 
 #include <algorithm>
 #include <array>
@@ -220,20 +219,20 @@ constexpr std::array foundry_keys{
     RecipeKey{"name", "", "", ""},
 };
 
-constexpr std::array core_unsaid{UnsaidArgument{"--bf16", "", "--fp16"}};
+constexpr std::array core_unsaid{UnsaidArgument{"--bf16", "", {"--fp16"}}};
 
 // LLaMA-Factory's parser: hparams of its version 0.9.
 constexpr std::array factory_unsaid{
-    UnsaidArgument{"--gradient-checkpointing", "", "--disable-gradient-checkpointing"},
-    UnsaidArgument{"--bf16", "", "--fp16"}, // the format of the published weights
+    UnsaidArgument{"--gradient-checkpointing", "", {"--disable-gradient-checkpointing"}},
+    UnsaidArgument{"--bf16", "", {"--fp16"}}, // the format of the published weights
     UnsaidArgument{"--finetuning-type", "lora"},
-    UnsaidArgument{"--lora-target", "all", "", "--finetuning-type", "lora"},
+    UnsaidArgument{"--lora-target", "all", {}, "--finetuning-type", "lora"},
     UnsaidArgument{"--cutoff-len", "2048"},
 };
 
 // And of its version 1: config/training_args.py.
 constexpr std::array factory_v1_unsaid{
-    UnsaidArgument{"--bf16", "", "--fp16"},
+    UnsaidArgument{"--bf16", "", {"--fp16"}},
     UnsaidArgument{"--gradient-checkpointing"},
     UnsaidArgument{"--per-device-train-batch-size", "1"},
     UnsaidArgument{"--cutoff-len", "2048"},
@@ -258,66 +257,16 @@ constexpr RecipeDialect factory_on_core(std::string_view mark)
 
 // axolotl's schema. Without an adapter all parameters are trained, whatever rank stands there.
 constexpr std::array axolotl_unsaid{
-    UnsaidArgument{"--bf16", "", "--fp16"},
+    UnsaidArgument{"--bf16", "", {"--fp16"}},
     UnsaidArgument{"--per-device-train-batch-size", "1"},
     UnsaidArgument{"--sequence-len", "512"},
     UnsaidArgument{"--adapter", "full"},
 };
 
 constexpr std::array oumi_unsaid{
-    UnsaidArgument{"--bf16", "", "--fp16"},         // the format of the published weights
-    UnsaidArgument{"--peft", "full", "--use-peft"}, // whatever rank its section has
+    UnsaidArgument{"--bf16", "", {"--fp16"}},         // the format of the published weights
+    UnsaidArgument{"--peft", "full", {"--use-peft"}}, // whatever rank its section has
 };
-
-// ms-swift's arguments: formats of the published weights, a batch of 1.
-constexpr std::array swift_unsaid{
-    UnsaidArgument{"--bf16", "", "--fp16"},
-    UnsaidArgument{"--gradient-checkpointing"},
-    UnsaidArgument{"--per-device-train-batch-size", "1"},
-    UnsaidArgument{"--attn-implementation", "sdpa", "--attn-impl"}, // transformers' own
-    UnsaidArgument{"--tuner-type", "lora"},
-    UnsaidArgument{"--target-modules", "all-linear", "--lora-target-modules", "--tuner-type",
-                   "lora"},
-    UnsaidArgument{"--target-modules", "all-linear", "--lora-target-modules", "--train-type",
-                   "lora"},
-};
-// TRL's SFTConfig.
-constexpr std::array trl_unsaid{
-    UnsaidArgument{"--bf16", "", "--fp16"},
-    UnsaidArgument{"--gradient-checkpointing"},
-    UnsaidArgument{"--max-length", "1024", "--max-seq-length"},
-};
-// ms-swift's arguments for Megatron-Core.
-constexpr std::array swift_core_unsaid{
-    UnsaidArgument{"--bf16", "", "--fp16"}, // the format of the published weights
-    UnsaidArgument{"--global-batch-size", "16"},
-    UnsaidArgument{"--use-distributed-optimizer"},
-    UnsaidArgument{"--recompute-granularity", "selective"},
-    UnsaidArgument{"--attention-backend", "flash", "--use-flash-attn"},
-    UnsaidArgument{"--cross-entropy-loss-fusion"},
-    UnsaidArgument{"--moe-token-dispatcher-type", "alltoall", "--moe-enable-deepep"},
-    UnsaidArgument{"--expert-tensor-parallel-size", "1"},
-};
-// What slime and miles set before Megatron-LM reads the arguments.
-constexpr std::array slime_unsaid{
-    UnsaidArgument{"--bf16", "", "--fp16"},
-    UnsaidArgument{"--use-distributed-optimizer"},
-    UnsaidArgument{"--seq-length", "4096"},
-};
-// Llama Cookbook's training and FSDP configurations.
-constexpr std::array cookbook_unsaid{
-    UnsaidArgument{"--bf16", "", "--pure-bf16"},
-    UnsaidArgument{"--gradient-checkpointing"},
-    UnsaidArgument{"--context-length", "4096"},
-    UnsaidArgument{"--batch-size-training", "4"},
-};
-constexpr RecipeDialect cookbook{"Llama Cookbook",     "", "",
-                                 RecipeWords::trainer, {}, cookbook_unsaid};
-constexpr RecipeDialect swift_on_core{"ms-swift on Megatron-Core", "", "",
-                                      RecipeWords::megatron,       {}, swift_core_unsaid};
-constexpr RecipeDialect slime{"slime", "", "", RecipeWords::megatron, {}, slime_unsaid};
-constexpr RecipeDialect trl{"TRL", "", "", RecipeWords::trainer, {}, trl_unsaid};
-constexpr RecipeDialect swift{"ms-swift", "", "", RecipeWords::trainer, {}, swift_unsaid};
 
 constexpr std::array dialects{
     RecipeDialect{"a test of Megatron-LM", "MODEL_ARGS", "", RecipeWords::megatron, {}, {}},
@@ -430,24 +379,6 @@ const RecipeDialect* dialect_named(std::string_view name)
         std::find_if(dialects.begin(), dialects.end(),
                      [&](const RecipeDialect& one) { return one.name == name; });
     return found == dialects.end() ? nullptr : found;
-}
-
-const RecipeDialect* dialect_of_program(std::string_view program)
-{
-    const std::string_view word = program.substr(0, program.find(' '));
-    return word == "llamafactory-cli" ? dialect_named("LLaMA-Factory")
-           : word == "swift"          ? &swift
-           : word == "megatron"       ? &swift_on_core
-           : word == "trl"            ? &trl
-           : word == "axolotl"        ? dialect_named("axolotl")
-                                      : nullptr;
-}
-
-const RecipeDialect* dialect_of_arguments(const Arguments& arguments)
-{
-    return arguments.contains("--actor-num-gpus-per-node") ? &slime
-           : arguments.contains("--enable-fsdp")           ? &cookbook
-                                                           : nullptr;
 }
 
 const RecipeKey* key_of(const RecipeDialect& dialect, std::string_view name, std::string_view value)

@@ -5,6 +5,7 @@
 
 #include "sim/base/json.h"
 
+#include <array>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,11 +28,11 @@ struct RecipeKey {
 
 // An argument as the framework has it where nothing says so.
 struct UnsaidArgument {
-    std::string_view argument;    // "--bf16"
-    std::string_view value = {};  // empty: it is a switch
-    std::string_view unless = {}; // an argument in whose presence it is not so
-    std::string_view where = {};  // and one beside which alone it says anything: "--adapter"
-    std::string_view is = {};     // of this value
+    std::string_view argument;                   // "--bf16"
+    std::string_view value = {};                 // empty: it is a switch
+    std::array<std::string_view, 3> unless = {}; // arguments in whose presence it is not so
+    std::string_view where = {}; // and one beside which alone it says anything: "--adapter"
+    std::string_view is = {};    // of this value
 };
 
 class Arguments;
@@ -55,8 +56,9 @@ const RecipeDialect* dialect_of(const Json& root);
 
 const RecipeDialect* dialect_named(std::string_view name); // null when there is none
 
-// That of "llamafactory-cli train", whose arguments are settings of its recipes.
-const RecipeDialect* dialect_of_program(std::string_view program);
+// That of a launch whose arguments are settings of its recipes: of "llamafactory-cli train", of
+// "composer"; null when there is none.
+const RecipeDialect* dialect_of_launch(std::string_view launcher, std::string_view program);
 
 // That of a program which only its arguments tell: slime's "--actor-num-gpus-per-node", Llama
 // Cookbook's "--enable-fsdp". Null when there is none.

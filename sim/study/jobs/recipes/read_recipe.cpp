@@ -274,14 +274,19 @@ void read_tree(const Json& root, JobContext& context, const RecipeCompletion& co
         read_trainer_program(arguments, context);
         return;
     }
-    take_size("--num-nodes", draft.size.nodes, arguments, draft);
-    take_size("--gpus-per-node", draft.size.gpus_per_node, arguments, draft);
+    take_recipe_sizes(arguments, draft);
     if (nanotron)
         read_nanotron(root, arguments, context);
     read_megatron(arguments, "", context);
 }
 
 } // namespace
+
+void take_recipe_sizes(Arguments& arguments, JobDraft& draft)
+{
+    take_size("--num-nodes", draft.size.nodes, arguments, draft);
+    take_size("--gpus-per-node", draft.size.gpus_per_node, arguments, draft);
+}
 
 bool is_tree(std::string_view text)
 {

@@ -11,6 +11,9 @@
 namespace trainyard {
 
 // Settings in YAML or JSON, not a script: what comes first, but for comments, is "key:" or a brace.
+// Nodes and GPUs of each that a recipe of NeMo states: "trainer.num_nodes", "trainer.devices".
+void take_recipe_sizes(Arguments& arguments, JobDraft& draft);
+
 bool is_tree(std::string_view text);
 
 // Settings in YAML of no framework known here: whatever commands their texts quote, they are no

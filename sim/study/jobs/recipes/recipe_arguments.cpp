@@ -157,7 +157,8 @@ void add_unsaid(const RecipeDialect& dialect, const std::set<std::string, std::l
 {
     const auto applies = [&](const UnsaidArgument& one) {
         if (arguments.contains(one.argument) || denied.contains(one.argument) ||
-            arguments.contains(one.unless))
+            std::ranges::any_of(one.unless,
+                                [&](std::string_view name) { return arguments.contains(name); }))
             return false;
         const Argument* const beside = arguments.last(one.where);
         return one.where.empty() || (beside != nullptr && beside->values.size() == 1 &&

@@ -160,7 +160,7 @@ constexpr std::array<std::string_view, 6> launchers_on_all_devices{
 void take_visible_devices(Launch& launch)
 {
     const auto found = launch.environment.find("CUDA_VISIBLE_DEVICES");
-    const bool bare = launch.launcher.empty() && launch.program.ends_with(".py");
+    const bool bare = launch.launcher.empty() && !launch.program.empty();
     const bool all = launch.gpus_unknown || bare ||
                      std::find(launchers_on_all_devices.begin(), launchers_on_all_devices.end(),
                                launch.launcher) != launchers_on_all_devices.end();

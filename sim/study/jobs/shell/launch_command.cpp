@@ -112,13 +112,12 @@ private:
     bool step()
     {
         const std::string name = file_name(words_[at_].text);
+        const std::string_view verb = launching_word(name);
         if (const std::optional<LauncherOptions> options = launcher_options(name)) {
+            if (!verb.empty() && (at_ + 1 >= words_.size() || words_[at_ + 1].text != verb))
+                return false; // "accelerate config", "tune download"
             start(name);
-            ++at_;
-            if (name == "colossalai" && at_ < words_.size() && words_[at_].text == "run")
-                ++at_;
-            if (name == "accelerate" && at_ < words_.size() && words_[at_].text == "launch")
-                ++at_;
+            at_ += verb.empty() ? 1 : 2;
             read_options(*options);
             launches_ = true;
         } else if (is_python(words_[at_].text)) {
@@ -160,8 +159,8 @@ private:
             const TracedText& word = words_[at_++];
             const std::size_t equals = word.text.find('=');
             const std::string name = long_option_with_dashes(word.text.substr(0, equals));
-            if (name == "-m" || name == "--module")
-                return;
+            if (name == "-m" || name == "--module") // the program behind the options is one
+                continue;
             const LauncherMeaning meaning = meaning_of(options, name);
             TracedText value =
                 word.part(equals == std::string::npos ? word.text.size() : equals + 1);

@@ -67,6 +67,14 @@ constexpr std::array torch_options{
     Option{"--same-network", none},
 };
 
+constexpr std::array composer_options{
+    Option{"-n", gpus_per_node},          Option{"--nproc", gpus_per_node},
+    Option{"--world-size", ranks},        Option{"--base-rank", takes_value},
+    Option{"--node-rank", takes_value},   Option{"--master-addr", takes_value},
+    Option{"--master-port", takes_value}, Option{"--stdout", takes_value},
+    Option{"--stderr", takes_value},
+};
+
 constexpr std::array slurm_options{
     Option{"-N", nodes},
     Option{"--nodes", nodes},
@@ -120,13 +128,22 @@ constexpr std::array mpi_options{
 std::optional<LauncherOptions> launcher_options(std::string_view launcher)
 {
     if (launcher == "torchrun" || launcher == "deepspeed" || launcher == "accelerate" ||
-        launcher == "ft_launcher" || launcher == "colossalai")
+        launcher == "ft_launcher" || launcher == "colossalai" || launcher == "tune")
         return LauncherOptions(torch_options);
+    if (launcher == "composer")
+        return LauncherOptions(composer_options);
     if (launcher == "srun" || launcher == "sbatch" || launcher == "salloc")
         return LauncherOptions(slurm_options);
     if (launcher == "mpirun" || launcher == "mpiexec")
         return LauncherOptions(mpi_options);
     return std::nullopt;
+}
+
+std::string_view launching_word(std::string_view launcher)
+{
+    return launcher == "accelerate"                         ? "launch"
+           : launcher == "colossalai" || launcher == "tune" ? "run"
+                                                            : "";
 }
 
 LauncherMeaning meaning_of(LauncherOptions options, std::string_view name)

@@ -30,6 +30,9 @@ using LauncherOptions = std::span<const LauncherOption>;
 // program that launches none.
 std::optional<LauncherOptions> launcher_options(std::string_view launcher);
 
+// The word behind its name that makes it launch: "run" of "colossalai run"; empty: none does.
+std::string_view launching_word(std::string_view launcher);
+
 LauncherMeaning meaning_of(LauncherOptions options, std::string_view name);
 
 } // namespace trainyard

@@ -251,11 +251,11 @@ void ShellInterpreter::run_command()
         forget(at + 1);
     else if (name == "shift")
         shift(at + 1);
-    else if (name == "read" && !here_string_.text.empty())
+    else if (name == "read" && (here_document_ != nullptr || !here_string_.text.empty()))
         read_words(at + 1, assigned.contains("IFS") ? assigned.at("IFS").text : " \t\n");
     else if (name == "source" || name == ".")
         read_other_file(at + 1);
-    else if (!call(name, at) && !read_document(name, at))
+    else if (!call(name, at) && !read_document(name, at) && !run_other_script(at, assigned))
         record(at, std::move(assigned));
 }
 

@@ -95,6 +95,9 @@ private:
     void end_command(const std::string& op);
     void note_left_out();
     bool read_document(const std::string& name, std::size_t at);
+    bool run_other_script(std::size_t at, const std::map<std::string, TracedText>& assigned);
+    void run_apart(const std::string& text, std::vector<TracedText> parameters,
+                   const std::map<std::string, TracedText>& assigned);
     void read_inner_script(const std::string& text);
     void run_command();
     void leave(std::size_t at);

@@ -50,7 +50,9 @@ std::vector<TracedText> shown_arguments_in(const TracedText& text, const std::st
 
 void define_slurm_variables(ShellScript& script)
 {
-    for (const TracedText& directive : script.directives) {
+    // The first says it, as where a launch takes its sizes from them.
+    for (auto it = script.directives.rbegin(); it != script.directives.rend(); ++it) {
+        const TracedText& directive = *it;
         std::string text = directive.text;
         std::replace(text.begin(), text.end(), '=', ' ');
         const ShellTokens words = shell_tokens(traced(text, directive.line()));

@@ -141,25 +141,32 @@ void ShellInterpreter::read_words(std::size_t at, const std::string& separators)
 {
     std::vector<std::string> names;
     bool list = false;
+    bool whole = false; // with an end of its own: -d ''
     for (std::size_t i = at; i < command_.size(); ++i) {
         const std::string name = command_[i]->plain();
-        list = list || (name.size() > 1 && name.front() == '-' && name.ends_with('a'));
+        const bool option = name.size() > 1 && name.front() == '-';
+        list = list || (option && name.ends_with('a'));
+        whole = whole || (option && name.ends_with('d'));
         if (!name.empty() && name.front() != '-')
             names.push_back(name);
     }
+    TracedText text =
+        here_document_ != nullptr ? expander_.text(here_document_->pieces) : here_string_;
+    if (const std::size_t line = text.text.find('\n'); !whole && line != std::string::npos)
+        text = text.part(0, line);
     std::size_t from = 0;
     const auto next = [&](bool last) {
-        const std::size_t end = last ? here_string_.text.size()
-                                     : std::min(here_string_.text.find_first_of(separators, from),
-                                                here_string_.text.size());
-        TracedText word = here_string_.part(from, end - from);
+        const std::size_t end =
+            last ? text.text.size()
+                 : std::min(text.text.find_first_of(separators, from), text.text.size());
+        TracedText word = text.part(from, end - from);
         from = end + 1;
         return word;
     };
     if (list && !names.empty()) {
         std::vector<TracedText>& values = out_.variables[names.front()].values;
         values.clear();
-        while (from < here_string_.text.size())
+        while (from < text.text.size())
             values.push_back(next(false));
     } else
         for (std::size_t i = 0; i < names.size(); ++i)

@@ -2,6 +2,7 @@
 
 #include "sim/base/fields.h"
 #include "sim/study/jobs/adapter_arguments.h"
+#include "sim/study/jobs/class_model.h"
 #include "sim/study/jobs/job_sizes.h"
 #include "sim/study/jobs/named_model.h"
 #include "sim/study/jobs/nearest_optimizer.h"
@@ -30,6 +31,8 @@ public:
     {
         model();
         flag_purpose(values_, draft_);
+        draft_.scenario.software.framework =
+            framework_ == TrainerFor::deepspeed ? "deepspeed" : "torch-ddp";
         read_trainer_precision(arguments_, draft_);
         sharding();
         parallel_sizes();
@@ -62,42 +65,71 @@ private:
     // By a path or by Hugging Face's name.
     void model()
     {
-        constexpr std::array<std::string_view, 11> names{"--model-name-or-path",
+        constexpr std::array<std::string_view, 13> names{"--model-name-or-path",
                                                          "--model-name",
                                                          "--base-model",
                                                          "--base-model-name-or-path",
                                                          "--pretrained-model-name-or-path",
                                                          "--model-path",
                                                          "--model-id",
+                                                         "--model-id-or-path",
                                                          "--model",
                                                          "--pretrained-model",
                                                          "--pretrained-model-path",
-                                                         "--hf-model-name"};
+                                                         "--hf-model-name",
+                                                         "--model-config-path"};
         // Where it may lie else.
         constexpr std::array<std::string_view, 5> places{"--pretrain", "--model-dir", "--init-ckpt",
                                                          "--checkpoint-dir", "--ckpt-dir"};
+        // Of one that starts from random weights, and ms-swift's word.
+        constexpr std::array<std::string_view, 3> classes{"--config-name", "--config-path",
+                                                          "--model-type"};
         // ms-swift's --model_name is what the trained one shall be called: one that is known goes
         // before one that is not.
         std::string_view chosen;
+        std::string_view unset;
         bool known = false;
         const auto consider = [&](std::string_view name) {
-            if (known)
+            if (known || !arguments_.has(name))
                 return;
-            const std::string value = values_.text(name);
+            const std::string value = values_.last_of_path(name);
             known = !shipped_model_named(value).empty();
             if (known || (chosen.empty() && !value.empty()))
                 chosen = name;
+            if (value.empty() && unset.empty())
+                unset = name;
         };
         for (const std::string_view name : names)
             consider(name);
         for (const std::string_view name : places)
             if (arguments_.contains(name))
                 consider(name);
+        const bool nameless = chosen.empty() && unset.empty();
+        const Origin type = values_.origin("--model-type");
+        if (nameless && take_class_model(values_.text("--model-type"),
+                                         values_.text("--config-overrides"), type, context_))
+            return;
+        for (const std::string_view name : classes)
+            if (nameless && !shipped_model_named(values_.last_of_path(name)).empty())
+                consider(name);
+        if (nameless && chosen.empty() && arguments_.contains("--model-type"))
+            chosen = "--model-type"; // refused as one that is not known
         if (!chosen.empty())
-            take_named_model(values_.text(chosen), values_.origin(chosen), context_);
+            take_named_model(values_.last_of_path(chosen), values_.origin(chosen), context_);
+        else if (!unset.empty())
+            refuse_unset_model(unset);
         if (arguments_.has("--config-overrides"))
             draft_.flag(values_.origin("--config-overrides"),
                         "sizes of the model itself are not read: it is as it is called");
+    }
+
+    void refuse_unset_model(std::string_view name)
+    {
+        if (draft_.model || draft_.scenario.model.given())
+            return;
+        const std::size_t before = draft_.problems.size();
+        values_.refuse_unknown(name);
+        draft_.model_refused = draft_.problems.size() > before;
     }
 
     // "--fsdp full_shard", or a switch alone.
@@ -114,7 +146,6 @@ private:
     void sharding()
     {
         std::string& framework = draft_.scenario.software.framework;
-        framework = framework_ == TrainerFor::deepspeed ? "deepspeed" : "torch-ddp";
         const bool compiled = values_.on("--torch-compile");
         const std::string_view option = fsdp_option();
         const Argument* fsdp = arguments_.find(option);
@@ -281,8 +312,16 @@ private:
         for (const std::string_view name :
              {"--per-device-train-batch-size", "--train-micro-batch-size-per-gpu",
               "--micro-train-batch-size", "--micro-batch-size", "--per-gpu-train-batch-size",
-              "--device-train-microbatch-size", "--batch-size-per-gpu", "--per-device-batch-size"})
+              "--device-train-microbatch-size", "--batch-size-per-gpu", "--per-device-batch-size",
+              "--train-bsz-per-gpu"})
             take_micro(name, sizes);
+        // Of all GPUs in a pass, as verl's first releases have it.
+        constexpr std::string_view of_all = "--micro-batch-size-of-all-gpus";
+        const auto together = sizes.micro ? std::nullopt : values_.whole(of_all);
+        if (const int replicas = together ? context_.replicas() : 0; replicas > 0) {
+            sizes.micro = std::max<std::int64_t>(1, *together / replicas);
+            sizes.micro_name = of_all;
+        }
         // Beside one of a pass it is that of a step.
         const bool beside_micro = sizes.micro_name.find("micro") != std::string::npos;
         for (const std::string_view name :

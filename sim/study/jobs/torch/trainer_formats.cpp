@@ -57,7 +57,8 @@ public:
         }
     }
 
-    // Weights that are loaded in 16 bit are computed with and kept so.
+    // Weights that are loaded in 16 bit are computed with and kept so. DeepSpeed-Chat's
+    // word is that of the configuration it makes.
     bool loaded_narrow()
     {
         for (const std::string_view name : {"--torch-dtype", "--dtype", "--precision"}) {
@@ -65,7 +66,8 @@ public:
             const bool brain = said.find("bf16") != std::string::npos ||
                                said.find("bfloat16") != std::string::npos;
             const bool mixed =
-                said.find("amp") != std::string::npos || said.find("mixed") != std::string::npos;
+                said.find("amp") != std::string::npos || said.find("mixed") != std::string::npos ||
+                (name == "--dtype" && draft_.scenario.software.framework == "deepspeed");
             if (!brain && said.find("16") == std::string::npos)
                 continue;
             take(name, training_.precision, brain ? Precision::bf16 : Precision::fp16,

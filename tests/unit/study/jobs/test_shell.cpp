@@ -301,7 +301,7 @@ TEST_CASE("a script that is given to a shell or to Slurm runs, one that is only 
     const Words ran{"run", "--n", "4", "--x", "1"};
     CHECK(words("X=1\nsbatch <<EOF\n#SBATCH --nodes=4\nrun --n \\$SLURM_NNODES --x $X\nEOF\n") ==
           ran);
-    CHECK(words("X=1\ncat > j.sh <<'EOF'\n" + inner + "EOF\nsbatch j.sh\n") == ran);
+    CHECK(words("export X=1\ncat > j.sh <<'EOF'\n" + inner + "EOF\nsbatch j.sh\n") == ran);
     CHECK(script("cat > j.sh <<'EOF'\n" + inner + "EOF\n").commands.empty());
 }
 
