@@ -93,8 +93,9 @@ void export_all(const MainWindow& window, const QSize& size, const std::string& 
 
 std::vector<std::string> view_keys()
 {
-    return {"scenario",           "timeline", "topology",    "explore",   "explore-parallel",
-            "explore-importance", "plan",     "calibration", "breakdown", "recorded"};
+    return {"scenario",         "timeline",           "topology", "explore",
+            "explore-parallel", "explore-importance", "plan",     "calibration",
+            "breakdown",        "recorded",           "report"};
 }
 
 int run_headless(const HeadlessOptions& options)

@@ -8,6 +8,7 @@
 #include "gui/new/origin_view.h"
 #include "gui/plan/plan_panel.h"
 #include "gui/recorded/recorded_panel.h"
+#include "gui/report/report_panel.h"
 #include "gui/scenario/advice_line.h"
 #include "gui/scenario/headline_bar.h"
 #include "gui/scenario/scenario_panel.h"
@@ -70,6 +71,7 @@ void MainWindow::make_docks()
     add_panel(new BreakdownPanel(workspace_), Qt::RightDockWidgetArea);
     recorded_ = new RecordedPanel(workspace_);
     add_panel(recorded_, Qt::RightDockWidgetArea);
+    add_panel(new ReportPanel(workspace_), Qt::RightDockWidgetArea);
     connect(recorded_, &RecordedPanel::told, this, &MainWindow::tell);
     connect(recorded_, &RecordedPanel::opened, this, &MainWindow::show_recorded);
     connect(recorded_, &RecordedPanel::wanted, this, [this](const QStringList& files) {

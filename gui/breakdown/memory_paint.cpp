@@ -3,6 +3,7 @@
 #include "gui/breakdown/memory_figures.h"
 #include "gui/breakdown/memory_panel.h"
 #include "gui/widgets/theme.h"
+#include "sim/report/text/memory_text.h"
 
 #include <algorithm>
 
@@ -111,15 +112,7 @@ std::vector<QRectF> MemoryPanel::paint_lines(QCPPainter& painter) const
 
 QString MemoryPanel::place_text() const
 {
-    const PeakPlace& place = stage().place;
-    if (place.op.empty())
-        return tr("between the steps");
-    QString text = text_of(place.op);
-    if (place.layer)
-        text += ", " + text_of(place.layer_name);
-    if (place.micro_batch)
-        text += tr(", micro-batch %1").arg(*place.micro_batch);
-    return text;
+    return text_of(to_text(stage().place));
 }
 
 void MemoryPanel::paint_peak(QCPPainter& painter, const std::vector<QRectF>& written) const

@@ -167,8 +167,7 @@ HeadlineItem cost_item(const RunFigures& now, const RunFigures* before, const Pr
         return item;
     }
     const auto money = [&](double amount) {
-        QString text = text_of(money_text(amount));
-        return price.currency == QLatin1String("USD") ? text : text.replace('$', price.currency);
+        return in_currency(text_of(money_text(amount)), price);
     };
     constexpr double billion = 1e9;
     const double times = whole ? price.tokens / billion : 1;
@@ -194,6 +193,11 @@ HeadlineItem cost_item(const RunFigures& now, const RunFigures* before, const Pr
 }
 
 } // namespace
+
+QString in_currency(QString text, const Price& price)
+{
+    return price.currency == QLatin1String("USD") ? text : text.replace('$', price.currency);
+}
 
 QString typed_count(double count)
 {

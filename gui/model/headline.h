@@ -36,6 +36,9 @@ struct Price {
     bool operator==(const Price&) const = default;
 };
 
+// What the library says of money, in the price's currency.
+QString in_currency(QString text, const Price& price);
+
 // A number as somebody would type it, no less exact: "2T", "500B", "2.5".
 QString typed_count(double count);
 

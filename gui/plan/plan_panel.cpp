@@ -41,7 +41,8 @@ void PlanPanel::paint_to(QPainter& painter, const QSize& size)
 {
     const TableData rows = table();
     if (rows.rows.empty())
-        paint_message(painter, size, tr("Nothing was planned yet."), palette());
+        paint_message(painter, size, plan_ ? plan_->headline : tr("Nothing was planned yet."),
+                      palette());
     else
         paint_table(painter, size, rows, palette());
 }
@@ -108,7 +109,7 @@ void PlanPanel::start()
     asked_of_ = workspace_.document().json();
     opened_as_ = Json();
     note_.clear();
-    plan_.reset();
+    found_.reset();
     show_answer();
     job_.start(asked_, workspace_.document().read(), now);
 }
@@ -121,6 +122,7 @@ void PlanPanel::follow_price()
     };
     const std::string hourly = typed(price.per_device_hour);
     form_->set_defaults({typed(price.tokens), hourly.empty() ? hourly : hourly + "/h"});
+    show_answer();
 }
 
 bool PlanPanel::checked() const
@@ -164,7 +166,7 @@ void PlanPanel::refuse(const Problems& problems)
 
 void PlanPanel::take(const std::shared_ptr<const ShownPlan>& plan)
 {
-    plan_ = plan;
+    found_ = plan;
     show_answer();
     emit answered();
 }
@@ -231,11 +233,11 @@ void PlanPanel::tell_progress()
                      .arg(now.total, 0, 'f', 0);
     if (now.possible > 0 && asked_.kind == PlanKind::layouts)
         parts << tr("%L1 with room for them").arg(now.possible);
-    if (!now.best.isEmpty())
-        parts << tr("best so far %1").arg(now.best);
+    const QString best = in_currency(now.best, workspace_.price());
+    if (!best.isEmpty())
+        parts << tr("best so far %1").arg(best);
     state_->set_text(parts.join(QStringLiteral("; ")));
-    headline_->setText(now.best.isEmpty() ? tr("Searching ...")
-                                          : tr("Best so far: %1").arg(now.best));
+    headline_->setText(best.isEmpty() ? tr("Searching ...") : tr("Best so far: %1").arg(best));
 }
 
 std::optional<std::size_t> PlanPanel::current() const

@@ -45,7 +45,7 @@ public:
 
     PlanQuestion question() const;
     void set_question(const PlanQuestion& question);
-    // Null: none yet.
+    // In the price's currency. Null: none yet.
     const std::shared_ptr<const ShownPlan>& plan() const { return plan_; }
     PlanJob& job() { return job_; }
     // Whether what is wrong with the question as it stands is told.
@@ -96,6 +96,7 @@ private:
 
     Workspace& workspace_;
     PlanJob job_;
+    std::shared_ptr<const ShownPlan> found_; // as it was answered
     std::shared_ptr<const ShownPlan> plan_;
     PlanQuestion asked_;    // of the answer
     Json asked_of_;         // its scenario

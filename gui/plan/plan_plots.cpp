@@ -78,7 +78,7 @@ std::vector<PlanPlot> plots_of(const ShownPlan& shown)
         out.push_back(layouts_plot(shown));
     } else {
         out.push_back(clusters_plot(shown, plan_words("days"), &PlanEntry::days));
-        out.push_back(clusters_plot(shown, plan_words("cost"), &PlanEntry::cost));
+        out.push_back(clusters_plot(shown, plan_words("cost [$]"), &PlanEntry::cost));
     }
     std::erase_if(out, [](const PlanPlot& plot) { return plot.empty(); });
     return out;

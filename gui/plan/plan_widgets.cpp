@@ -77,7 +77,6 @@ PlanPanel::PlanPanel(Workspace& workspace, QWidget* parent)
     check_timer_->setInterval(check_after_ms);
     connect_all();
     follow_price();
-    show_answer();
     follow_question();
     choices_task_.start([this](const WorkControl&) -> BackgroundTask::Answer {
         return [this, choices = plan_choices()] { form_->set_choices(choices); };
@@ -227,14 +226,17 @@ void PlanPanel::connect_all()
 void PlanPanel::show_answer()
 {
     const QString nothing = tr("Say on the left what to plan, then press Plan.");
+    plan_ = found_ ? std::make_shared<const ShownPlan>(in_currency(*found_, workspace_.price()))
+                   : nullptr;
     rows_->show(plan_);
     std::vector<PlanPlot> plots = plan_ ? plots_of(*plan_) : std::vector<PlanPlot>();
     std::size_t next = 0;
     for (PlanChart* const chart : {first_, second_}) {
         const bool shown = next < plots.size();
-        if (shown)
+        if (shown) {
+            plots[next].y_title = in_currency(plots[next].y_title, workspace_.price());
             chart->show_plot(plan_, std::move(plots[next++]));
-        else
+        } else
             chart->show_message(plan_ ? tr("There is nothing to draw.") : nothing);
         chart->setVisible(shown);
     }

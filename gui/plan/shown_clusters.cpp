@@ -52,7 +52,7 @@ std::vector<PlanColumn> headings(const SizeColumns& shown)
                                 {plan_words("from [days]"), 4},
                                 {plan_words("to [days]"), 4}};
     if (shown.costs)
-        out.push_back({plan_words("cost"), of_whole_numbers});
+        out.push_back({plan_words("cost [$]"), of_whole_numbers});
     if (shown.chances)
         out.push_back({plan_words("in time [%]"), 3});
     if (shown.learned)

@@ -43,7 +43,7 @@ public:
         if (trained_)
             out.push_back({plan_words("days"), 4});
         if (priced_)
-            out.push_back({plan_words("cost"), of_whole_numbers});
+            out.push_back({plan_words("cost [$]"), of_whole_numbers});
         if (report_.own)
             out.push_back({plan_words("against the scenario [%]"), 3});
         out.push_back({plan_words("loses in"), of_words});
@@ -159,12 +159,6 @@ void add_entries(const LayoutAnswer& answer, ShownPlan& shown)
 }
 
 } // namespace
-
-bool PlanCell::operator==(const PlanCell& other) const
-{
-    return text == other.text &&
-           (number == other.number || (std::isnan(number) && std::isnan(other.number)));
-}
 
 double share_of_device(const StepFigures& figures, Bytes end)
 {

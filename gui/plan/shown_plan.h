@@ -3,6 +3,7 @@
 // An answer of the planner as it is shown: sentences, rows with figures and the scenarios that they
 // stand for, what was left out.
 
+#include "gui/model/headline.h"
 #include "gui/plan/plan_question.h"
 
 #include <QStringList>
@@ -66,6 +67,9 @@ ShownPlan shown_layouts(const LayoutAnswer& answer);
 // `now`: what the open scenario does in a second; nothing: it is of something else.
 ShownPlan shown_clusters(const CapacityRequest& request, const CapacityAnswer& answer,
                          std::optional<double> now);
+
+// Answers speak of money in dollars; the same in the price's currency.
+ShownPlan in_currency(ShownPlan plan, const Price& price);
 
 // Of an end of the interval of a peak, in per cent of a device's memory; NaN: not known.
 double share_of_device(const StepFigures& figures, Bytes end);

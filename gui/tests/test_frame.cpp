@@ -44,6 +44,7 @@ void TestFrame::everyViewOffersItsTableAndExport()
         if (panel->parts().size() != 1)
             continue; // asks which
         window_->show_panel(panel->key());
+        QTRY_VERIFY_WITH_TIMEOUT(!panel->busy(), patience_ms);
         buttons.front()->setFocus();
         QTest::keyClick(buttons.front(), Qt::Key_Space);
         auto* const table = window_->findChild<TableDialog*>();

@@ -156,7 +156,7 @@ TEST_CASE("the layouts shown are those of the library, with the scenario's own b
     CHECK(number(plan, 0, "against the scenario [%]") ==
           Approx(100 * (slowdown(report.rows.front(), *report.own) - 1)));
     // A price and hours of 4 GPUs.
-    CHECK(number(plan, 0, "cost") == Approx(number(plan, 0, "days") * 24 * 4 * 2));
+    CHECK(number(plan, 0, "cost [$]") == Approx(number(plan, 0, "days") * 24 * 4 * 2));
     std::uint64_t left_out = 0;
     for (const PlanLeftOut& one : plan.left_out)
         left_out += one.layouts;
@@ -196,7 +196,7 @@ TEST_CASE("of two clusters the cheaper one is told first, as the library has it"
     CHECK(plan.headline.startsWith("Cheapest: "));
     REQUIRE(plan.entries.size() == 2);
     CHECK(plan.entries.front().chosen);
-    CHECK(number(plan, 0, "cost") < number(plan, 1, "cost"));
+    CHECK(number(plan, 0, "cost [$]") < number(plan, 1, "cost [$]"));
     CHECK(plan.headline.contains(plan.entries.front().name));
     Checked<PlanTask> task = plan_task(training_question(), small_scenario());
     REQUIRE(task);
@@ -206,7 +206,7 @@ TEST_CASE("of two clusters the cheaper one is told first, as the library has it"
     REQUIRE(answer->plan.best);
     const CapacityRow& best = *answer->report.chosen_of(*answer->plan.best);
     CHECK(number(plan, 0, "days") == best.training->time.mean().value() / 86'400);
-    CHECK(number(plan, 0, "cost") == *best.training->cost.money);
+    CHECK(number(plan, 0, "cost [$]") == *best.training->cost.money);
     CHECK(std::ranges::any_of(plan.verdicts, [](const QString& text) {
         return text.contains("costs") && text.contains("more");
     }));

@@ -67,8 +67,16 @@ void TestPlanPanel::whichOfTwoClustersIsCheaperIsAFewClicks()
     const QString answer = part<QLabel>("plan/headline").text();
     QVERIFY2(answer.startsWith(QStringLiteral("Cheapest: ")), qPrintable(answer));
     QCOMPARE(panel_->plan()->entries.size(), std::size_t{2});
-    QVERIFY(cell(0, "cost").toDouble() < cell(1, "cost").toDouble());
+    QVERIFY(cell(0, "cost [$]").toDouble() < cell(1, "cost [$]").toDouble());
     QVERIFY(answer.contains(panel_->plan()->entries.front().name));
+    // What was found is told in the currency of the prices.
+    Price price = workspace_->price();
+    price.currency = QStringLiteral("EUR");
+    workspace_->set_price(price);
+    QVERIFY(part<QLabel>("plan/headline").text().contains(QStringLiteral(", EUR ")));
+    for (const QLabel* const label : panel_->findChildren<QLabel*>())
+        QVERIFY2(!label->text().contains('$'), qPrintable(label->text()));
+    QVERIFY(cell(0, "cost [EUR]").toDouble() < cell(1, "cost [EUR]").toDouble());
     // Opened, the scenario is of that cluster and model.
     panel_->open(0);
     QTRY_VERIFY_WITH_TIMEOUT(workspace_->current(), patience_ms);

@@ -79,7 +79,7 @@ void TestPlanWork::whatNeedsTokensWaitsForThem()
     type("plan/within", "30d");
     plan();
     QVERIFY(part<QLabel>("plan/headline").text().contains(QStringLiteral("in time with")));
-    QVERIFY(cell(0, "cost").toDouble() > 0);
+    QVERIFY(cell(0, "cost [$]").toDouble() > 0);
 }
 
 void TestPlanWork::aCancelledPlanKeepsWhatItFound()

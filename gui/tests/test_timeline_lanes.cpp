@@ -272,7 +272,7 @@ TEST_CASE("counters say what the run itself does")
     double mean = 0;
     for (const double value : all[1].values)
         mean += value / static_cast<double>(all[1].values.size());
-    CHECK_THAT(mean, WithinAbs(busy / ranks / as_double(model->data.whole.length()), 0.005));
+    CHECK_THAT(mean, WithinRel(busy / ranks / as_double(model->data.whole.length()), 1e-9));
     // Links: the bytes of all of the kind.
     const LinkLoads loads(outcome);
     for (const CounterSeries& series : all) {

@@ -5,6 +5,7 @@
 #include "gui/tests/window_test.h"
 #include "gui/widgets/elided.h"
 #include "gui/widgets/panel.h"
+#include "gui/widgets/table_dialog.h"
 #include "gui/widgets/theme.h"
 
 #include <QToolBar>
@@ -49,6 +50,7 @@ class TestWidgets : public QObject {
 private slots:
     void aLongLineEndsInAnEllipsis();
     void tablesAreQuotedAsCsvWantsIt();
+    void numbersEndAtTheRight();
     void inkCanBeReadOnEveryFill();
     void plainFillsStandOutInTheDark();
     void kindsAreToldApartByTheirColours();
@@ -74,6 +76,40 @@ void TestWidgets::tablesAreQuotedAsCsvWantsIt()
 {
     const TableData table{{"a", "b"}, {{"1,5", "say \"x\""}, {"two\nlines", ""}}};
     QCOMPARE(to_csv(table), QString("a,b\n\"1,5\",\"say \"\"x\"\"\"\n\"two\nlines\",\n"));
+}
+
+void TestWidgets::numbersEndAtTheRight()
+{
+    // A number that is not known leaves its column one of numbers; the dialog's table and the
+    // picture agree, headings as their numbers.
+    const TableData table{{"kind", "time [ms]", "share"},
+                          {{"forward", "12.5", "all"}, {"backward", "–", "5"}, {"", "7", ""}}};
+    const std::vector<bool> right{false, true, false};
+    TableModel model(table);
+    for (int column = 0; column < model.columnCount(); ++column) {
+        const bool expected = right[static_cast<std::size_t>(column)];
+        const QVariant cell = model.data(model.index(0, column), Qt::TextAlignmentRole);
+        QCOMPARE((cell.toInt() & Qt::AlignRight) != 0, expected);
+        QCOMPARE(model.headerData(column, Qt::Horizontal, Qt::TextAlignmentRole), cell);
+    }
+    const QSize size(600, 200);
+    // How far to the right its heading and its row go.
+    const auto inked = [&](const QString& cell) {
+        QImage image(size, QImage::Format_RGB32);
+        QPainter painter(&image);
+        paint_table(painter, size, {{"a long heading"}, {{cell}}}, palette_of(Theme::light));
+        const int heading = 12 + painter.fontMetrics().height() + 6;
+        painter.end();
+        std::array<int, 2> last{};
+        for (int y = 0; y < image.height(); ++y)
+            for (int x = 0; x < image.width(); ++x)
+                if (qGray(image.pixel(x, y)) < 200)
+                    last[y < heading ? 0 : 1] = std::max(last[y < heading ? 0 : 1], x);
+        return last;
+    };
+    const auto [heading, number] = inked("8");
+    QVERIFY(std::abs(heading - number) < 6);
+    QVERIFY(inked("8 or 9")[1] < heading - 6);
 }
 
 void TestWidgets::inkCanBeReadOnEveryFill()

@@ -3,6 +3,7 @@
 #include "gui/breakdown/memory_columns.h"
 #include "sim/base/units.h"
 #include "sim/report/figures.h"
+#include "sim/report/kinds.h"
 
 #include <fmt/core.h>
 
@@ -23,16 +24,31 @@ double highest_of(const std::vector<double>& values)
     return values.empty() ? 0 : *std::ranges::max_element(values);
 }
 
-// Rows of streams that compute, of the first run.
-std::vector<std::uint32_t> compute_rows(const TimelineModel& model)
+// 1 while the rank computes, else 0.
+RateCurve computing(const TimelineData& data, const SliceRow& row)
 {
-    std::vector<std::uint32_t> rows;
-    const auto& streams = model.runs.front()->graph.program().streams;
-    for (const Track& track : model.data.tracks)
-        if (track.kind == TrackKind::stream && track.run == 0 && track.row != nothing &&
-            streams[track.stream.value].kind == StreamKind::compute)
-            rows.push_back(track.row);
-    return rows;
+    RateCurve curve;
+    for (std::uint32_t slice = row.first; slice < row.end(); ++slice)
+        if (class_of(data.slices.kind[slice]) == TimeClass::compute) {
+            curve.change(data.slices.start[slice], 1);
+            curve.change(data.slices.end[slice], 0);
+        }
+    return curve;
+}
+
+// How many ranks of the first run compute.
+RankUse rank_use(const TimelineData& data, const WorkControl& work)
+{
+    std::vector<RateCurve> ranks;
+    for (const Track& track : data.tracks)
+        if (track.kind == TrackKind::rank && track.run == 0 && track.row != nothing) {
+            work.check();
+            ranks.push_back(computing(data, data.rows[track.row]));
+        }
+    std::vector<WeightedCurve> curves;
+    for (const RateCurve& rank : ranks)
+        curves.push_back({&rank});
+    return {sum_of(curves), ranks.size()};
 }
 
 LinkSum sum_of_kind(const LinkLoads& loads, LinkKind kind)
@@ -199,24 +215,16 @@ std::optional<CounterSeries> CounterSource::memory(const CounterRequest& request
 std::optional<CounterSeries> CounterSource::compute(const CounterRequest& request,
                                                     const WorkControl& work)
 {
-    const std::vector<std::uint32_t> rows = compute_rows(*model_);
-    if (rows.empty())
+    if (!use_)
+        use_ = rank_use(model_->data, work);
+    if (use_->ranks == 0)
         return std::nullopt;
-    std::vector<std::uint64_t> busy(request.parts, 0);
-    std::vector<Bucket> cells(request.parts);
-    for (const std::uint32_t row : rows) {
-        work.check();
-        fill_cells(model_->data, model_->data.rows[row], model_->pyramids[row], request.range,
-                   cells);
-        for (std::size_t i = 0; i < cells.size(); ++i)
-            busy[i] += cells[i].busy();
-    }
     CounterSeries series;
-    series.name = rows.size() == 1 ? std::string("compute use")
-                                   : fmt::format("compute use, mean of {} ranks", rows.size());
-    for (const std::uint64_t sum : busy)
-        series.values.push_back(static_cast<double>(sum) / static_cast<double>(rows.size()) /
-                                full_bucket);
+    series.name = use_->ranks == 1 ? std::string("compute use")
+                                   : fmt::format("compute use, mean of {} ranks", use_->ranks);
+    series.values = use_->computing.means(request.range.from, request.range.to, request.parts);
+    for (double& value : series.values)
+        value /= static_cast<double>(use_->ranks);
     return series;
 }
 

@@ -58,6 +58,12 @@ using LinkSums = std::map<CounterKind, LinkSum>;
 // asked of the sums takes none. Throws Cancelled.
 LinkSums link_sums(const std::shared_ptr<const Outcome>& outcome, const WorkControl& work);
 
+// How many of the first run's ranks compute, over its time.
+struct RankUse {
+    RateCurve computing;
+    std::size_t ranks = 0;
+};
+
 // Counts over the first run of a timeline. What it needs of the run is made when it is first asked
 // for, and kept. For one thread at a time.
 class CounterSource {
@@ -77,6 +83,7 @@ private:
     std::shared_ptr<const TimelineModel> model_;
     std::shared_ptr<const Outcome> outcome_; // of the first run; null: the timeline is of none
     std::map<LaneId, MemoryCurve> curves_;
+    std::optional<RankUse> use_;
 };
 
 } // namespace trainyard::gui

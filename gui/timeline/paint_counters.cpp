@@ -44,8 +44,8 @@ public:
 private:
     QRect row(int index) const
     {
-        const int height = counter_height(scene_);
-        return {0, frame_.counters.top() + index * height, frame_.counters.width(), height};
+        return {0, frame_.counters.top() + index * frame_.counter, frame_.counters.width(),
+                frame_.counter};
     }
 
     void paint_row(const CounterSeries& series, const QRect& place)
@@ -113,26 +113,24 @@ private:
         const QString said = text_of(value ? value_text(series, *value) : sum_text(series));
         const QRect text(6, place.top() + 1, frame_.names.width() - 12, place.height() - 2);
         const bool two = text.height() >= 2 * metrics.height();
-        const int room = two ? text.width() : text.width() - metrics.horizontalAdvance(said) - 8;
         painter_.setPen(scene_.colours.text);
-        painter_.drawText(
-            text, (two ? Qt::AlignTop : Qt::AlignVCenter) | Qt::AlignLeft,
-            metrics.elidedText(text_of(series.name), Qt::ElideRight, std::max(0, room)));
+        painter_.drawText(text, (two ? Qt::AlignTop : Qt::AlignVCenter) | Qt::AlignLeft,
+                          metrics.elidedText(text_of(series.name), Qt::ElideRight, text.width()));
         painter_.setPen(value ? scene_.colours.text : scene_.colours.quiet_text);
-        painter_.drawText(text,
-                          two ? Qt::AlignBottom | Qt::AlignLeft : Qt::AlignVCenter | Qt::AlignRight,
-                          metrics.elidedText(said, Qt::ElideRight, text.width()));
-        if (!two || series.values.empty())
+        if (two)
+            painter_.drawText(text, Qt::AlignBottom | Qt::AlignLeft,
+                              metrics.elidedText(said, Qt::ElideRight, text.width()));
+        if (two && series.values.empty())
             return;
-        // What the row's height stands for, in its corner.
-        const QString top = text_of(value_text(series, series.top));
+        // In the row's corner what its height stands for, or what there is no line for.
+        const QString written = two ? text_of(value_text(series, series.top)) : said;
         painter_.setPen(scene_.colours.quiet_text);
-        const int width = metrics.horizontalAdvance(top) + 6;
+        const int width = metrics.horizontalAdvance(written) + 6;
         const QRect corner(frame_.body.left() + 2, place.top() + 2, width, metrics.height());
         QColor ground = scene_.colours.background;
         ground.setAlphaF(0.7F);
         painter_.fillRect(corner, ground);
-        painter_.drawText(corner, Qt::AlignCenter, top);
+        painter_.drawText(corner, Qt::AlignCenter, written);
     }
 
     QPainter& painter_;

@@ -151,6 +151,23 @@ private:
                           Qt::AlignVCenter, text);
     }
 
+    void draw_sign(const LegendEntry& entry, const QRect& box)
+    {
+        switch (entry.sign) {
+        case LegendEntry::Sign::kind:
+            painter_.fillRect(box, scene_.colours.of(entry.kind).fill);
+            painter_.fillRect(box, scene_.colours.of(entry.kind).hatch);
+            return;
+        case LegendEntry::Sign::blank:
+            painter_.fillRect(box, scene_.colours.background);
+            painter_.setPen(scene_.colours.grid);
+            painter_.drawRect(box.adjusted(0, 0, -1, -1));
+            return;
+        case LegendEntry::Sign::path:
+            painter_.fillRect(box.adjusted(0, 4, 0, -4), scene_.colours.path);
+        }
+    }
+
     void draw_legend()
     {
         painter_.fillRect(frame_.legend, scene_.colours.band);
@@ -159,12 +176,9 @@ private:
         for (const LegendEntry& entry : legend_of(scene_, frame_.legend.width())) {
             const QRect place = entry.place.translated(frame_.legend.topLeft());
             const QRect box(place.left(), place.center().y() - 5, 22, 11);
-            const KindPaint& paint = scene_.colours.of(entry.kind);
-            painter_.fillRect(box, paint.fill);
-            painter_.fillRect(box, paint.hatch);
+            draw_sign(entry, box);
             painter_.setPen(scene_.colours.text);
-            painter_.drawText(place.adjusted(28, 0, 1, 0), Qt::AlignVCenter,
-                              text_of(slice_title_of(entry.kind)));
+            painter_.drawText(place.adjusted(28, 0, 1, 0), Qt::AlignVCenter, entry.title);
         }
     }
 

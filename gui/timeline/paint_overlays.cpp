@@ -11,7 +11,8 @@ namespace trainyard::gui {
 namespace {
 
 constexpr std::uint32_t most_messages = 300; // beyond, arrows would hide what they join
-constexpr std::uint32_t most_smooth = 60;    // Qt antialiases tall curves on several threads: dear
+constexpr int joint_gap = 16; // pixels: joints that are closer hide what lies between the lines
+constexpr std::uint32_t most_smooth = 60; // Qt antialiases tall curves on several threads: dear
 
 QColor with_alpha(QColor colour, float alpha)
 {
@@ -70,8 +71,8 @@ private:
         painter_.drawRect(at.adjusted(0.5, 0.5, -0.5, -0.5));
     }
 
-    // A bar along each op of the path, and lines from one to the next. What is shorter than a pixel
-    // counts as a part of what follows it.
+    // A bar along the foot of each op of the path, and lines from one to the next as far as they
+    // can be told apart. What is shorter than a pixel counts as a part of what follows it.
     void draw_path()
     {
         const auto& path = scene_.model->path;
@@ -82,16 +83,23 @@ private:
         // Whole pixels and opaque, for there are thousands: Qt smoothes and blends what is tall on
         // several threads, which costs ten times as much.
         const QColor joint = mixed(scene_.colours.path, scene_.colours.background, 0.25);
-        int last_y = -1;
+        const Line* last = nullptr;
+        int joined = frame_.body.left() - joint_gap;
         while (at != path.end() && at->from < scene_.range.to) {
-            const int y = path_y(at->record);
+            const Line* const line = path_line(at->record);
             const int left = static_cast<int>(std::lround(clamped(at->from)));
             const int right = static_cast<int>(std::lround(clamped(at->to)));
-            if (last_y >= 0 && y >= 0 && y != last_y)
-                painter_.fillRect(left, std::min(y, last_y), 1, std::abs(y - last_y), joint);
-            if (y >= 0)
-                painter_.fillRect(left, y - 1, std::max(right - left, 1), 3, scene_.colours.path);
-            last_y = y;
+            if (last != nullptr && line != nullptr && line != last && left - joined >= joint_gap) {
+                const auto [top, bottom] = std::minmax({foot_of(*line), foot_of(*last)});
+                painter_.fillRect(left, top, 1, bottom - top, joint);
+                joined = left;
+            }
+            if (line != nullptr) {
+                const int height = std::clamp(line->height / 5, 1, 3);
+                painter_.fillRect(left, foot_of(*line) - height, std::max(right - left, 1), height,
+                                  scene_.colours.path);
+            }
+            last = line;
             const SimTime from = std::max(at->to, at->from + pixel);
             at = std::partition_point(at + 1, path.end(),
                                       [&](const PathPiece& piece) { return piece.to < from; });
@@ -103,16 +111,16 @@ private:
         return std::clamp(scale_.x_of(time), frame_.body.left() - 5.0, frame_.body.right() + 5.0);
     }
 
-    // At the foot of the line that shows the record; -1: none in sight does.
-    int path_y(RecordIndex index) const
+    // That shows the record, where it is in sight.
+    const Line* path_line(RecordIndex index) const
     {
         const OpRecord& record = scene_.model->runs.front()->graph.records()[index];
         const std::uint32_t row = data_.row_of(0, record.lane, record.stream);
         const Line* line = row == nothing ? nullptr : line_showing(scene_, data_.rows[row].track);
-        return line == nullptr || !in_sight(scene_, frame_, *line)
-                   ? -1
-                   : top_of(scene_, frame_, *line) + line->height - 2;
+        return line != nullptr && in_sight(scene_, frame_, *line) ? line : nullptr;
     }
+
+    int foot_of(const Line& line) const { return top_of(scene_, frame_, line) + line.height; }
 
     void arrow(std::uint32_t from, std::uint32_t to, const QPen& pen)
     {

@@ -3,6 +3,7 @@
 #include "gui/model/qt_text.h"
 #include "sim/study/breakdown.h"
 
+#include <QCoreApplication>
 #include <QFontMetrics>
 #include <algorithm>
 #include <cmath>
@@ -23,10 +24,11 @@ SceneFrame frame_of(const Scene& scene, const QSize& size)
     const int axis = line + 8;
     const auto entries = legend_of(scene, size.width());
     const int legend = entries.empty() ? 0 : entries.back().place.bottom() + 5;
-    // Lanes come first: where there is little room, counters go.
+    // Lanes come first: where there is little room, counters have a line each, then the last go.
     const int rows = scene.counters == nullptr ? 0 : static_cast<int>(scene.counters->size());
     const int room = (size.height() - axis - legend) / 2;
-    const int counters = std::min(rows, room / counter_height(scene)) * counter_height(scene);
+    const int counter = rows * (2 * line + 6) <= room ? 2 * line + 6 : line + 4;
+    const int counters = std::min(rows, room / counter) * counter;
     const int body = std::max(1, size.height() - axis - legend - counters);
     const int width = std::max(1, size.width() - names);
     return {.corner = {0, 0, names, axis},
@@ -34,6 +36,7 @@ SceneFrame frame_of(const Scene& scene, const QSize& size)
             .names = {0, axis, names, body},
             .body = {names, axis, width, body},
             .counters = {0, axis + body, size.width(), counters},
+            .counter = counter,
             .legend = {0, axis + body + counters, size.width(), legend}};
 }
 
@@ -42,29 +45,30 @@ std::size_t cells_of(const SceneFrame& frame, double pixel_ratio)
     return static_cast<std::size_t>(std::lround(frame.body.width() * pixel_ratio));
 }
 
-int counter_height(const Scene& scene)
-{
-    return 2 * QFontMetrics(scene.font).height() + 6;
-}
-
 std::vector<LegendEntry> legend_of(const Scene& scene, int width)
 {
     const QFontMetrics metrics(scene.font);
     std::vector<LegendEntry> entries;
     int x = 8;
     int y = 4;
-    for (const TimeKind kind : time_kinds()) {
-        if (!scene.model->occurs[static_cast<std::size_t>(kind)])
-            continue;
-        const std::string_view title = slice_title_of(kind);
-        const int own = swatch + 6 + metrics.horizontalAdvance(text_of(title));
+    const auto add = [&](LegendEntry entry) {
+        const int own = swatch + 6 + metrics.horizontalAdvance(entry.title);
         if (x > 8 && x + own > width - 8) {
             x = 8;
             y += metrics.height() + 3;
         }
-        entries.push_back({kind, {x, y, own, metrics.height()}});
+        entry.place = {x, y, own, metrics.height()};
+        entries.push_back(std::move(entry));
         x += own + lane_gap;
-    }
+    };
+    for (const TimeKind kind : time_kinds())
+        if (scene.model->occurs[static_cast<std::size_t>(kind)])
+            add({text_of(slice_title_of(kind)), LegendEntry::Sign::kind, kind});
+    if (scene.model->blank)
+        add({QCoreApplication::translate("timeline", "blank: between kernels"),
+             LegendEntry::Sign::blank});
+    if (scene.path && !scene.model->path.empty())
+        add({QCoreApplication::translate("timeline", "critical path"), LegendEntry::Sign::path});
     return entries;
 }
 

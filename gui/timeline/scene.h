@@ -46,7 +46,8 @@ struct SceneFrame {
     QRect axis;
     QRect names;
     QRect body;
-    QRect counters; // below names and body
+    QRect counters;  // below names and body
+    int counter = 0; // height of each
     QRect legend;
 
     TimeScale scale(TimeRange range) const
@@ -60,12 +61,15 @@ SceneFrame frame_of(const Scene& scene, const QSize& size);
 // Columns of pixels of the body, a cell each.
 std::size_t cells_of(const SceneFrame& frame, double pixel_ratio);
 
-int counter_height(const Scene& scene);
-
-// Where the kinds that occur stand in a legend of that width, from its top left corner.
+// Where the kinds that occur, and what else needs words, stand in a legend of that width, from its
+// top left corner.
 struct LegendEntry {
-    TimeKind kind;
-    QRect place;
+    enum class Sign : std::uint8_t { kind, blank, path };
+
+    QString title;
+    Sign sign = Sign::kind;
+    TimeKind kind{};
+    QRect place{};
 };
 std::vector<LegendEntry> legend_of(const Scene& scene, int width);
 

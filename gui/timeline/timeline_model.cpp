@@ -90,6 +90,12 @@ void TimelineModel::find_kinds()
 {
     for (const TimeKind kind : data.slices.kind)
         occurs[static_cast<std::size_t>(kind)] = true;
+    for (const Track& track : data.tracks)
+        if (track.kind == TrackKind::rank && track.row != nothing) {
+            const SliceRow& row = data.rows[track.row];
+            for (std::uint32_t i = row.first + 1; i < row.end() && !blank; ++i)
+                blank = data.slices.start[i] > data.slices.end[i - 1];
+        }
 }
 
 const RecordedRun* TimelineModel::run_of(const SliceRow& row) const

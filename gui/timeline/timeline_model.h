@@ -34,7 +34,8 @@ struct TimelineModel {
     std::vector<RowPyramid> pyramids;           // by row
     std::vector<Bucket> overview;               // of the whole time
     std::array<bool, time_kind_count> occurs{}; // by kind of time
-    std::vector<PathPiece> path;                // the first run's critical path
+    bool blank = false; // some rank has stretches of no kind: nothing runs, as between recorded ops
+    std::vector<PathPiece> path; // the first run's critical path
 
 private:
     void find_kinds();

@@ -19,6 +19,9 @@ struct TableData {
     bool operator==(const TableData&) const = default;
 };
 
+// By column: those of numbers, cells without one left aside, end at the right.
+std::vector<Qt::Alignment> alignments_of(const TableData& table);
+
 // A key of a view, for lists of all keys.
 struct KeyHelp {
     QString keys;

@@ -12,7 +12,7 @@
 namespace trainyard::gui {
 
 TableModel::TableModel(TableData data, QObject* parent)
-    : QAbstractTableModel(parent), data_(std::move(data))
+    : QAbstractTableModel(parent), data_(std::move(data)), alignments_(alignments_of(data_))
 {}
 
 int TableModel::rowCount(const QModelIndex& parent) const
@@ -37,16 +37,15 @@ QVariant TableModel::data(const QModelIndex& index, int role) const
         const double value = cell.section(' ', 0, 0).toDouble(&number);
         return number ? QVariant(value) : QVariant(cell);
     }
-    if (role == Qt::TextAlignmentRole) {
-        bool number = false;
-        (void)cell.toDouble(&number);
-        return number ? QVariant(Qt::AlignRight | Qt::AlignVCenter) : QVariant();
-    }
+    if (role == Qt::TextAlignmentRole)
+        return QVariant(alignments_[static_cast<std::size_t>(index.column())]);
     return {};
 }
 
 QVariant TableModel::headerData(int section, Qt::Orientation orientation, int role) const
 {
+    if (role == Qt::TextAlignmentRole && orientation == Qt::Horizontal)
+        return QVariant(alignments_[static_cast<std::size_t>(section)]);
     if (role != Qt::DisplayRole)
         return {};
     return orientation == Qt::Horizontal ? QVariant(data_.columns.value(section))

@@ -22,6 +22,7 @@ public:
 
 private:
     TableData data_;
+    std::vector<Qt::Alignment> alignments_; // by column
 };
 
 class TableDialog : public QDialog {

@@ -238,6 +238,7 @@ std::vector<LaneTotals> Accounting::lane_totals(SimTime step_time) const
 {
     std::vector<LaneTotals> result;
     result.reserve(accounts_.size());
+    const TimeKind idle = kind_at_the_end(run_.binding.lanes);
     for (std::size_t l = 0; l < accounts_.size(); ++l) {
         Account account = accounts_[l];
         SimTime& slowed = account[TimeKind::slowdown];
@@ -245,7 +246,7 @@ std::vector<LaneTotals> Accounting::lane_totals(SimTime step_time) const
         for (std::size_t phase = 0; phase < std::tuple_size_v<ComputeWork>; ++phase)
             slowed -= account.time[phase];
         result.push_back({account.time, busy, account.communication_busy});
-        fill_step(result.back(), step_time - (measured_[l].end - measured_[l].begin));
+        fill_step(result.back(), step_time - (measured_[l].end - measured_[l].begin), idle);
     }
     return result;
 }

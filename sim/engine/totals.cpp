@@ -105,8 +105,19 @@ std::vector<TransferTotals> transfer_totals(std::span<const TransferSum> by_clas
     return result;
 }
 
-void fill_step(LaneTotals& totals, SimTime missing)
+TimeKind kind_at_the_end(const std::vector<Lane>& lanes)
 {
+    const bool alike = std::ranges::all_of(
+        lanes, [&](const Lane& lane) { return lane.role == lanes.front().role; });
+    return alike ? TimeKind::waiting : TimeKind::bubble;
+}
+
+void fill_step(LaneTotals& totals, SimTime missing, TimeKind idle)
+{
+    if (missing > SimTime(0)) {
+        totals.time[static_cast<std::size_t>(idle)] += missing;
+        return;
+    }
     static constexpr std::array giving = {
         TimeKind::bubble,     TimeKind::waiting,    TimeKind::data,          TimeKind::host,
         TimeKind::exposed_pp, TimeKind::exposed_dp, TimeKind::exposed_ep,    TimeKind::exposed_cp,

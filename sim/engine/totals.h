@@ -36,9 +36,13 @@ std::size_t transfer_class(const Label& label);
 // The classes that occur.
 std::vector<TransferTotals> transfer_totals(std::span<const TransferSum> by_class);
 
-// A lane whose own step was shorter idles for the `missing` rest; one whose step was longer
-// (missing < 0) gives up idle time first.
-void fill_step(LaneTotals& totals, SimTime missing);
+// What a lane waits for whose own step is over: another stage of the pipeline, or without one the
+// others.
+TimeKind kind_at_the_end(const std::vector<Lane>& lanes);
+
+// A lane whose own step was shorter idles for the `missing` rest, which is of kind `idle`; one
+// whose step was longer (missing < 0) gives up idle time first.
+void fill_step(LaneTotals& totals, SimTime missing, TimeKind idle);
 
 // When each step was over, and what the last one took: from the end of the one before. `ends`: of
 // each step's own ops, which may be over before those of an earlier step.

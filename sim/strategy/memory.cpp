@@ -16,8 +16,8 @@ namespace trainyard {
 
 namespace {
 
-// Kinds outside the framework's allocator, and what it holds without use.
-constexpr std::array not_allocated = {"communicators", "context", "fragmentation"};
+// Kinds outside the framework's allocator.
+constexpr std::array not_allocated = {"communicators", "context"};
 
 int communicators(const Job& job, int stage)
 {
@@ -159,9 +159,15 @@ Bytes StageMemory::total() const
     return sum;
 }
 
+Bytes StageMemory::in_use() const
+{
+    const auto unused = kinds.find("fragmentation");
+    return unused == kinds.end() ? total() : total() - unused->second;
+}
+
 Bytes StageMemory::allocated() const
 {
-    Bytes sum = total();
+    Bytes sum = in_use();
     for (const char* kind : not_allocated)
         if (const auto found = kinds.find(kind); found != kinds.end())
             sum -= found->second;

@@ -42,7 +42,9 @@ struct StageMemory {
     std::optional<AllocatorReplay> allocator;
 
     Bytes total() const;
-    // What the framework's allocator hands out, as torch.cuda.max_memory_allocated() counts.
+    Bytes in_use() const; // all but fragmentation
+    // What the framework's allocator hands out, as torch.cuda.max_memory_allocated() counts: not
+    // communicators and context, which are in use beside it.
     Bytes allocated() const;
 
     bool operator==(const StageMemory&) const = default;

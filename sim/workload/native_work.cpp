@@ -1,5 +1,6 @@
 // Layers of a native list: a matrix product (convolutions as the product they amount to) and passes
-// over memory.
+// over memory, all named as the layer: what it is, a convolution, a dense layer or another, is not
+// said.
 
 #include "sim/workload/layer_parts.h"
 
@@ -9,13 +10,12 @@ namespace trainyard {
 namespace {
 
 // `output`: bytes of the layer's output; a convolution reads about as much as it writes.
-Kernel product(const NativeLayer& layer, std::string suffix, const GemmShape& shape,
-               Precision precision, double output)
+Kernel product(const NativeLayer& layer, const GemmShape& shape, Precision precision, double output)
 {
     Kernel kernel;
     kernel.kind = KernelKind::gemm;
     kernel.use = KernelUse::convolution;
-    kernel.name = layer.name + suffix;
+    kernel.name = layer.name;
     kernel.precision = precision;
     kernel.gemm = shape;
     const double weights =
@@ -30,7 +30,7 @@ Kernel product(const NativeLayer& layer, std::string suffix, const GemmShape& sh
 void add_transposes(WorkList& work, const NativeLayer& layer, int convolutions, double output)
 {
     constexpr int passes = 4;
-    work.emplace_back(memory_kernel(layer.name + "_transposes", convolutions * passes * output,
+    work.emplace_back(memory_kernel(layer.name, convolutions * passes * output,
                                     KernelUse::convolution, 2 * convolutions));
 }
 
@@ -46,19 +46,17 @@ LayerWork native_work(const NativeLayer& layer, const Partition& p)
     LayerWork work;
     if (layer.rows > 0) {
         const GemmShape y{layer.rows * p.micro_batch, layer.columns, layer.inner};
-        work.forward.emplace_back(product(layer, "", y, precision, once));
-        work.backward.emplace_back(
-            product(layer, "_input_gradient", {y.m, y.k, y.n}, precision, once));
-        Kernel weights = product(layer, "_weight_gradient", {y.n, y.k, y.m}, precision, once);
+        work.forward.emplace_back(product(layer, y, precision, once));
+        work.backward.emplace_back(product(layer, {y.m, y.k, y.n}, precision, once));
+        Kernel weights = product(layer, {y.n, y.k, y.m}, precision, once);
         weights.for_weights = true;
         work.backward.emplace_back(std::move(weights));
     }
-    const std::string name = layer.name + "_elementwise";
     work.forward.emplace_back(
-        memory_kernel(name, layer.memory_passes * once, KernelUse::convolution));
-    work.backward.insert(work.backward.begin(),
-                         memory_kernel(name + "_backward", layer.memory_passes_backward * once,
-                                       KernelUse::convolution));
+        memory_kernel(layer.name, layer.memory_passes * once, KernelUse::convolution));
+    work.backward.insert(
+        work.backward.begin(),
+        memory_kernel(layer.name, layer.memory_passes_backward * once, KernelUse::convolution));
     set_launches(work.forward, layer.kernels);
     set_launches(work.backward, layer.kernels_backward);
     if (layer.rows > 0 && precision == Precision::tf32) {

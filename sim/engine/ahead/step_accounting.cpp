@@ -76,9 +76,10 @@ void StepAccounting::close(std::uint32_t lane, SimTime opened, SimTime ended,
 void StepAccounting::write(StepResult& result) const
 {
     result.lanes = totals_;
+    const TimeKind idle = kind_at_the_end(run_.binding.lanes);
     for (std::size_t l = 0; l < totals_.size(); ++l) {
         add_work(result.lanes[l], works_[l]);
-        fill_step(result.lanes[l], result.step_time - own_steps_[l]);
+        fill_step(result.lanes[l], result.step_time - own_steps_[l], idle);
     }
     result.critical_lane = critical_lane(result.lanes);
     result.transfers = transfer_totals(sums_);

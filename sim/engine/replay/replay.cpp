@@ -301,8 +301,9 @@ StepResult Replay::result()
     for (const LaneClass& lane_class : classes_.all)
         result.ops += std::uint64_t{lane_class.kind->op_count} * lane_class.lanes.size() *
                       static_cast<std::uint64_t>(control_.steps);
-    fill_totals({program_, binding_, classes_, precedence_, stages_, slows_, *generated_}, *tables_,
-                *interpreter_, result);
+    fill_totals({program_, binding_, classes_, precedence_, stages_, slows_, *generated_,
+                 kind_at_the_end(binding_.lanes)},
+                *tables_, *interpreter_, result);
     result.records = recorder_->take();
     return result;
 }

@@ -44,7 +44,7 @@ public:
         add_totals(sums);
         if (kind_.op_count == 0) {
             for (const std::uint32_t lane : lane_class_.lanes)
-                fill_step(result.lanes[lane], result.step_time);
+                fill_step(result.lanes[lane], result.step_time, request_.idle);
             return;
         }
         const bool vectorized = plan_.vectorized && charge_tail();
@@ -214,7 +214,7 @@ private:
         for (std::size_t k = 0; k < time_kind_count; ++k)
             totals.time[k] = SimTime(charges.time[k]);
         add_work(totals, charges.work);
-        fill_step(totals, result.step_time - SimTime(own_step));
+        fill_step(totals, result.step_time - SimTime(own_step), request_.idle);
     }
 
     // What an op that takes time takes on a free device.

@@ -16,6 +16,7 @@ struct TotalsRequest {
     const JoinsStages& stages;
     const SlowsCompute& slows;
     const GeneratedCode& generated;
+    TimeKind idle; // what a lane does whose own step is over
 };
 
 // The values that fill_totals reads; they must keep their columns until the step is over.

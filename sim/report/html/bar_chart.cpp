@@ -33,14 +33,20 @@ struct IdleKind {
 constexpr std::array<IdleKind, 2> idle_kinds{{{"between queued kernels", &StepBar::queued, 2},
                                               {"idle, launches unknown", &StepBar::untold, 4}}};
 
+Seconds length_of(const StepBar& bar)
+{
+    return sum_of(bar.shares) + bar.queued + bar.untold;
+}
+
 std::string step_bar(const StepBar& bar, double y, double per_second)
 {
     std::string out = svg_text({label_width - 8, y + 21, Anchor::end}, bar.name);
     double x = label_width;
+    const Seconds whole = length_of(bar);
     for (const TimeKind kind : time_kinds()) {
         const Seconds part = bar.shares[index_of(kind)];
         const double length = part.value() * per_second;
-        const double share = share_of(bar.shares, kind);
+        const double share = whole.value() > 0 ? part / whole : 0;
         if (!(share > 0))
             continue;
         out +=
@@ -54,9 +60,9 @@ std::string step_bar(const StepBar& bar, double y, double per_second)
         const Seconds part = bar.*kind.time;
         if (!(part.value() > 0))
             continue;
-        out +=
-            svg_rect({x, y, part.value() * per_second, time_bar_height}, series_class(kind.series),
-                     fmt::format("{}: {}", kind.title, to_display(part)));
+        out += svg_rect(
+            {x, y, part.value() * per_second, time_bar_height}, series_class(kind.series),
+            fmt::format("{}: {}, {}", kind.title, to_display(part), percent(part / whole)));
         x += part.value() * per_second;
     }
     return bar.value.empty() ? out : out + svg_text({x + 8, y + 21}, bar.value);
@@ -75,7 +81,7 @@ std::string step_bars_figure(std::string_view title, const std::vector<StepBar>&
     std::array<bool, idle_kinds.size()> idle{};
     for (const StepBar& bar : bars) {
         all.push_back(bar.shares);
-        longest = std::max(longest, (sum_of(bar.shares) + bar.queued + bar.untold).value());
+        longest = std::max(longest, length_of(bar).value());
         for (std::size_t i = 0; i < idle.size(); ++i)
             idle[i] = idle[i] || (bar.*idle_kinds[i].time).value() > 0;
         valued = valued || !bar.value.empty();

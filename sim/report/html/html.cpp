@@ -76,7 +76,7 @@ std::string memory_section(const Outcome& outcome)
     const std::vector<LaneMemory> lanes = memory_of_lanes(outcome);
     const std::string curves = memory_over_time_figure(outcome, lanes);
     if (!curves.empty())
-        body += "<h3>Allocated over one step</h3>" + curves + memory_by_kind_figure(outcome, lanes);
+        body += "<h3>In use over one step</h3>" + curves + memory_by_kind_figure(outcome, lanes);
     return section("Memory", body);
 }
 

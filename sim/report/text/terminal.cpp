@@ -270,13 +270,13 @@ std::string memory(const Outcome& outcome, const Paint& paint, std::size_t width
         const std::string filled = bar(share, 12);
         const std::size_t rest = 12 - std::min<std::size_t>(12, text_width(filled));
         table.add({fmt::format("stage {}", i), to_display(stage.total()),
-                   to_display(stage.allocated()),
+                   to_display(stage.in_use()),
                    (share > 1 ? paint.alarm(filled) : filled) + paint.dim(repeated("░", rest)),
                    memory_kinds(stage, width - 49)});
     }
     std::string out =
         paint.bold("Memory") +
-        paint.dim(fmt::format(" (peak per stage, of {}: reserved, and allocated of that)",
+        paint.dim(fmt::format(" (peak per stage, of {}: reserved, and in use of that)",
                               to_display(outcome.memory.capacity))) +
         "\n" + table.text_within(width);
     if (outcome.memory.stages.size() > stages_shown)

@@ -21,11 +21,10 @@ std::string_view part_of(const Kernel& kernel)
         return "embedding";
     case KernelUse::head:
         return "head";
-    case KernelUse::convolution:
-        return "convolution";
     case KernelUse::router:
     case KernelUse::residual_stream:
     case KernelUse::states:
+    case KernelUse::convolution:
         break;
     }
     return {};

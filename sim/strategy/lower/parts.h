@@ -10,7 +10,7 @@
 namespace trainyard {
 
 // "attention", "mlp", "experts", ...; empty for norms, residuals and the like, which go with their
-// neighbours.
+// neighbours, and for kernels of a listed layer, which has a name of its own.
 std::string_view part_of(const Kernel& kernel);
 
 // A norm that goes with its neighbours.

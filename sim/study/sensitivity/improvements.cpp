@@ -245,7 +245,7 @@ public:
               [](BindInputs& in) { faster_products(in.profile.hardware.device); });
         input("attention", "10 % more of the peak",
               [](BindInputs& in) { better_attention(in.profile.hardware.device); });
-        input("host", "launches take no time", [](BindInputs& in) {
+        input("kernel launches", "take no time", [](BindInputs& in) {
             in.profile.software.host_per_kernel_forward = Seconds(0);
             in.profile.software.host_per_kernel_backward = Seconds(0);
         });

@@ -140,6 +140,24 @@ TEST_CASE("lanes that run apart are accounted for over the same step time")
     CHECK(result.critical_lane == LaneId{1});
 }
 
+TEST_CASE("without a pipeline a lane that is done early waits, for nothing else is a bubble")
+{
+    // The lanes above, both of one role: lane 1 does the same work in 2.5 times as long.
+    Scene scene(2);
+    scene.on(0).compute(40).scaled();
+    scene.binding.lanes[1].role = RoleId{0};
+    scene.binding.lanes[1].scales[0] = full_share * 5 / 2;
+    for (const Tier tier : {Tier::replay, Tier::ahead, Tier::event, Tier::reference}) {
+        INFO(to_name(tier));
+        scene.bind_roles();
+        const auto result = run(scene.program, scene.binding, {.tier = tier, .steps = 3});
+        REQUIRE(result);
+        CHECK(result->result.step_time == SimTime(100));
+        CHECK(time_in(result->result, 0, TimeKind::waiting) == 60);
+        CHECK(time_in(result->result, 0, TimeKind::bubble) == 0);
+    }
+}
+
 TEST_CASE("when nothing is left to compute, the last transfer is what the lane does")
 {
     Scene scene(2);

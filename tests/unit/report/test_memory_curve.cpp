@@ -153,7 +153,7 @@ TEST_CASE("the curve's peak is the estimate's, in shipped scenarios and every st
             if (role.value < outcome->memory.stages.size()) // not of replicas of one process
                 CHECK(
                     curve.points[curve.peak].bytes ==
-                    static_cast<std::int64_t>(outcome->memory.stages[role.value].total().value()));
+                    static_cast<std::int64_t>(outcome->memory.stages[role.value].in_use().value()));
             CHECK(curve.points.front().bytes == curve.points.back().bytes);
             CHECK(std::ranges::is_sorted(curve.points, {}, &HeldBytes::time));
             ++checked;

@@ -1,3 +1,4 @@
+#include "sim/report/html/bar_chart.h"
 #include "sim/report/timeline/kineto.h"
 #include "sim/report/traces/recorded_html.h"
 #include "sim/report/traces/recorded_timeline.h"
@@ -71,4 +72,15 @@ TEST_CASE("a recorded step's picture is as long as the step, and no slices of a 
     const Timeline both = both_timelines(read_back(outcome), outcome);
     CHECK(both.lanes.size() == alone.lanes.size() + make_timeline(outcome).lanes.size());
     CHECK(both.end == alone.end);
+}
+
+TEST_CASE("shares of a recorded step are of all of it, what is between its kernels included")
+{
+    StepBar bar;
+    bar.name = "rank 0";
+    bar.shares[static_cast<std::size_t>(TimeKind::forward)] = Seconds(1);
+    bar.queued = Seconds(3);
+    const std::string figure = step_bars_figure("one step", {bar});
+    CHECK_THAT(figure, ContainsSubstring("forward: 1.00 s, 25.0 %"));
+    CHECK_THAT(figure, ContainsSubstring("between queued kernels: 3.00 s, 75.0 %"));
 }

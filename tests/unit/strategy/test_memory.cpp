@@ -278,3 +278,15 @@ TEST_CASE("the fullest stage is the one that counts")
     for (const StageMemory& stage : estimate.stages)
         CHECK(stage.total() <= estimate.peak());
 }
+
+TEST_CASE("what is in use is all but what nobody uses, allocated or not")
+{
+    StageMemory stage;
+    stage.kinds = {{"activations", Bytes(10)},
+                   {"communicators", Bytes(1)},
+                   {"context", Bytes(2)},
+                   {"fragmentation", Bytes(4)}};
+    CHECK(stage.total() == Bytes(17));
+    CHECK(stage.in_use() == Bytes(13));
+    CHECK(stage.allocated() == Bytes(10));
+}

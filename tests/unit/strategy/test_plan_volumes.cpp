@@ -4,6 +4,8 @@
 #include "tests/catch.h"
 #include "tests/unit/strategy/plans.h"
 
+#include <set>
+
 using namespace trainyard;
 using namespace trainyard::literals;
 using namespace trainyard::testing;
@@ -171,4 +173,28 @@ TEST_CASE("tied embeddings are reduced between the first and the last stage")
         CHECK(volume(plan, stage, all_reduce, GroupKind::embedding).bytes == 8192.0 * 1024 * 4);
     for (const int stage : {1, 2})
         CHECK(volume(plan, stage, all_reduce, GroupKind::embedding).count == 0);
+}
+
+TEST_CASE("operations of a listed layer have its name, whatever it is")
+{
+    // A dense layer is a product and passes over memory, as a convolution is.
+    const NativeLayer dense{.name = "fc",
+                            .repeat = 2,
+                            .parameters = 1 << 20,
+                            .rows = 1,
+                            .columns = 1024,
+                            .inner = 1024,
+                            .output_elements = 1024,
+                            .activation_elements = 1024};
+    const Job job = job_of({"perceptron", LayerList{{dense}, 1024}}, {}, training_of(64));
+    const Plan plan = make_plan(job);
+    std::set<std::string> names;
+    for_each_op(plan.program, plan.program.roles[0],
+                [&](const Block&, const Op& op, const BlockUse&) {
+                    const Label& label = plan.program.labels[op.label.value];
+                    if (op.kind == OpKind::compute &&
+                        (label.phase == Phase::forward || label.phase == Phase::backward))
+                        names.insert(label.name);
+                });
+    CHECK(names == std::set<std::string>{"fc"});
 }

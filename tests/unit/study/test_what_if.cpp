@@ -56,7 +56,7 @@ TEST_CASE("a job that waits for its network gains most from a faster one, half o
     CHECK(gain(rows, "all communication") >= rows.front().gain);
     const double network = gain(rows, "network tcp");
     for (const char* other :
-         {"NVLink", "GEMMs", "HBM", "attention", "host", "latencies", "interference"})
+         {"NVLink", "GEMMs", "HBM", "attention", "kernel launches", "latencies", "interference"})
         CHECK(network > gain(rows, other));
     CHECK(network > 0.45);
     CHECK(network <= 0.5);
