@@ -33,10 +33,18 @@ struct EnumName {
 template <class E>
 std::vector<EnumName<E>> enum_names();
 
+// The same, made once.
+template <class E>
+const std::vector<EnumName<E>>& known_names()
+{
+    static const std::vector<EnumName<E>> names = enum_names<E>();
+    return names;
+}
+
 template <class E>
 std::string_view to_name(E value)
 {
-    for (const EnumName<E>& entry : enum_names<E>())
+    for (const EnumName<E>& entry : known_names<E>())
         if (entry.value == value)
             return entry.name;
     return "?";
@@ -45,7 +53,7 @@ std::string_view to_name(E value)
 template <class E>
 std::optional<E> from_name(std::string_view name)
 {
-    for (const EnumName<E>& entry : enum_names<E>())
+    for (const EnumName<E>& entry : known_names<E>())
         if (entry.name == name)
             return entry.value;
     return std::nullopt;

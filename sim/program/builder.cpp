@@ -27,9 +27,10 @@ IdType append(std::vector<T>& entries, T entry)
 template <class IdType, class T>
 IdType find_or_append(std::vector<T>& entries, const T& entry)
 {
-    const auto found = std::find(entries.begin(), entries.end(), entry);
-    if (found != entries.end())
-        return make_id<IdType>(static_cast<std::size_t>(found - entries.begin()));
+    // What comes again mostly comes soon.
+    const auto found = std::find(entries.rbegin(), entries.rend(), entry);
+    if (found != entries.rend())
+        return make_id<IdType>(static_cast<std::size_t>(entries.rend() - found - 1));
     return append<IdType>(entries, entry);
 }
 
