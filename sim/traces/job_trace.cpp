@@ -2,6 +2,7 @@
 
 #include "sim/base/units.h"
 #include "sim/traces/execution/graph_ranks.h"
+#include "sim/traces/execution/op_rules.h"
 #include "sim/traces/group_roles.h"
 #include "sim/traces/matching.h"
 
@@ -19,6 +20,38 @@ void complain(Problems& problems, const std::string& file, std::string message)
     problems.push_back({file, 0, "", std::move(message), one_run, Severity::error});
 }
 
+// All ops alike in time, which no two ranks have but processes of one report may; of an execution
+// trace, which has no times, alike in names and shapes, as ranks of one program are.
+bool same_ops(const RankActivity& a, const RankActivity& b)
+{
+    return std::equal(a.ops.begin(), a.ops.end(), b.ops.begin(), b.ops.end(),
+                      [&](const TraceOp& of_a, const TraceOp& of_b) {
+                          return of_a.span == of_b.span && a.text(of_a.name) == b.text(of_b.name) &&
+                                 a.text(of_a.shapes) == b.text(of_b.shapes);
+                      });
+}
+
+// Nothing but what they hold tells files that name no rank apart.
+void look_for_copies(const std::vector<DigestedRank>& ranks, JobTrace& job, Problems& problems)
+{
+    for (std::size_t i = 1; i < ranks.size(); ++i)
+        for (std::size_t j = 0; j < i; ++j) {
+            const RankActivity& rank = ranks[i].activity;
+            const RankActivity& other = ranks[j].activity;
+            if (rank.file == other.file || !same_ops(rank, other) || rank.graph != other.graph)
+                continue;
+            if (rank.times == TimesStated::timeline)
+                complain(
+                    problems, rank.file,
+                    fmt::format("is the recording of {}: every op at the same time", other.file));
+            else
+                job.doubts.push_back(fmt::format("{} has the ops of {} and names no rank: is it a "
+                                                 "copy?",
+                                                 rank.file, other.file));
+            break;
+        }
+}
+
 void number_ranks(std::vector<DigestedRank>& ranks, JobTrace& job, Problems& problems)
 {
     const auto unnamed = std::count_if(ranks.begin(), ranks.end(),
@@ -29,6 +62,7 @@ void number_ranks(std::vector<DigestedRank>& ranks, JobTrace& job, Problems& pro
         job.assumed.push_back(ranks.size() == 1 ? "rank 0: the trace does not name its rank"
                                                 : "ranks in the order of the files: the traces "
                                                   "do not name theirs");
+        look_for_copies(ranks, job, problems);
     }
     std::map<int, std::string> files;
     for (DigestedRank& rank : ranks) {
@@ -68,9 +102,7 @@ void agree_on_world(const std::vector<DigestedRank>& ranks, JobTrace& job, Probl
                      fmt::format("is of a job of {} ranks, {} of one of {}", *trace.world,
                                  stated->file, *job.world));
         }
-        if (trace.world && trace.rank && *trace.rank >= *trace.world)
-            complain(problems, trace.file,
-                     fmt::format("is of rank {} of a job of {} ranks", *trace.rank, *trace.world));
+        job.simulated = job.simulated || trace.simulated;
         if (job.backend.empty())
             job.backend = trace.backend;
         if (job.device.empty() && !trace.devices.empty())
@@ -79,6 +111,15 @@ void agree_on_world(const std::vector<DigestedRank>& ranks, JobTrace& job, Probl
             job.assumed.push_back(fmt::format("{} is of a rank on {}, others on {}", trace.file,
                                               trace.devices.front(), job.device));
     }
+}
+
+void require_ranks_of_world(const std::vector<DigestedRank>& ranks, const JobTrace& job,
+                            Problems& problems)
+{
+    for (const DigestedRank& rank : ranks)
+        if (const RankTrace& trace = rank.file; job.world && trace.rank.value_or(0) >= *job.world)
+            complain(problems, trace.file,
+                     fmt::format("is of rank {} of a job of {} ranks", *trace.rank, *job.world));
 }
 
 void gather_groups(const std::vector<DigestedRank>& ranks, JobTrace& job, Problems& problems)
@@ -195,6 +236,16 @@ void note_mended_ops(const std::vector<DigestedRank>& ranks, JobTrace& job)
                 count == 1 ? "it begins" : "they begin"));
 }
 
+void note_graphs(const std::vector<DigestedRank>& ranks, JobTrace& job)
+{
+    for (const DigestedRank& rank : ranks)
+        if (const std::uint64_t count = rank.file.graphs; count > 0)
+            job.assumed.push_back(fmt::format(
+                "{}: {} runs of CUDA graphs are an op each that nothing is known of, transfers "
+                "within too: nsys profile --cuda-graph-trace=node records their kernels",
+                rank.file.file, count));
+}
+
 void note_left_over(JobTrace& job)
 {
     for (const RankActivity& rank : job.ranks) {
@@ -205,6 +256,57 @@ void note_left_over(JobTrace& job)
                 "rank {}: {} of {} kernels and copies were launched before the profiler recorded "
                 "launches; they are of no step, and step {} begins when they are done",
                 rank.rank, count, rank.ops.size(), rank.steps.front().number));
+    }
+}
+
+void note_steps(JobTrace& job)
+{
+    for (const RankActivity& rank : job.ranks) {
+        if (rank.steps_again > 0)
+            job.assumed.push_back(fmt::format("rank {}: of steps with one number the first alone "
+                                              "is looked at; left out: {}",
+                                              rank.rank, rank.steps_again));
+        const auto empty =
+            std::count_if(rank.steps.begin(), rank.steps.end(), [&](const TraceStep& step) {
+                const auto first = std::lower_bound(
+                    rank.ops.begin(), rank.ops.end(), step.span.start,
+                    [](const TraceOp& op, TraceTime t) { return op.span.start < t; });
+                return first == rank.ops.end() || first->span.start >= step.span.end;
+            });
+        if (empty > 0)
+            job.assumed.push_back(
+                fmt::format("rank {}: in {} of {} steps no op begins; they count in the means",
+                            rank.rank, empty, rank.steps.size()));
+        if (rank.parts > 0)
+            job.assumed.push_back(fmt::format(
+                "rank {}: all as one step, though kernels repeat {} times, the first time in {}: "
+                "others run before or behind them alone, so that these may be layers or "
+                "micro-batches",
+                rank.rank, rank.parts, to_display(to_seconds(rank.part))));
+    }
+}
+
+// Of other accelerators PyTorch's profiler may record the host alone, which then looks the same.
+void judge_host_ops(JobTrace& job)
+{
+    constexpr double beyond_cores = 5e14; // a second: no machine's cores compute as fast
+    if (std::none_of(job.ranks.begin(), job.ranks.end(),
+                     [](const RankActivity& rank) { return rank.on_host; }))
+        return;
+    job.assumed.push_back("what the host's cores did is all that ran: no event is of a device");
+    for (const RankActivity& rank : job.ranks) {
+        double operations = 0;
+        Seconds time;
+        for (const TraceOp& op : rank.ops)
+            if (op.work == DeviceWork::gemm) {
+                operations += flops_of_op(rank.text(op.name), rank.text(op.shapes), "");
+                time += to_seconds(op.span.length());
+            }
+        if (rank.on_host && operations > beyond_cores * time.value())
+            job.doubts.push_back(fmt::format(
+                "{}: its products would run at {} on the host's cores, and more likely ran on a "
+                "device that was not recorded",
+                rank.file, to_display(FlopRate(operations / time.value()))));
     }
 }
 
@@ -243,7 +345,7 @@ std::optional<GroupKind> JobTrace::role_of(const TraceTransfer& transfer) const
 {
     // A group without a name joins transfers of all kinds: each tells for itself.
     if (transfer.group.empty())
-        return role_of_unnamed(transfer);
+        return role_of_unnamed(transfer, groups);
     const JobTraceGroup* group = group_of(transfer);
     return group != nullptr ? group->role : std::nullopt;
 }
@@ -264,8 +366,10 @@ Checked<JobTrace> join_ranks(std::vector<DigestedRank> ranks, const std::vector<
     complete_transfers(ranks, listed, job.assumed);
     require_one_kind(ranks, problems);
     agree_on_world(ranks, job, problems);
+    require_ranks_of_world(ranks, job, problems);
     gather_groups(ranks, job, problems);
     note_mended_ops(ranks, job);
+    note_graphs(ranks, job);
     if (!problems.empty())
         return tl::unexpected(std::move(problems));
     for (DigestedRank& rank : ranks)
@@ -277,6 +381,8 @@ Checked<JobTrace> join_ranks(std::vector<DigestedRank> ranks, const std::vector<
         require_one_time(job, problems);
         doubt_unlike_steps(job);
         note_left_over(job);
+        note_steps(job);
+        judge_host_ops(job);
     }
     require_common_steps(job, problems);
     if (problems.empty())

@@ -56,6 +56,13 @@ TEST_CASE("sizes are counted over all tensors of an op")
     CHECK(torch_element_bytes("Float8_e4m3fn") == 1);
     CHECK(torch_element_bytes("float") == 4);
     CHECK(torch_element_bytes("Scalar") == 0);
+    CHECK(torch_element_bytes("UInt16") == 2);
+    CHECK(torch_element_bytes("UInt8") == 1);
+    CHECK(torch_element_bytes("UInt64") == 8);
+    CHECK(torch_element_bytes("Int") == 4);
+    CHECK(torch_element_bytes("ComplexHalf") == 4);
+    CHECK(torch_element_bytes("c10::complex<double>") == 16);
+    CHECK(torch_element_bytes("Float4_e2m1fn_x2") == 1);
 }
 
 TEST_CASE("descriptions of process groups say what they are for, or nothing")
