@@ -153,11 +153,12 @@ double ScaledStep::slowness() const
 {
     Seconds took;
     Seconds by_constants;
-    for (const ScaledTransfer& transfer : transfers) {
-        took += transfer.recorded;
-        by_constants += transfer.expected;
-    }
-    return took / by_constants;
+    for (const ScaledTransfer& transfer : transfers)
+        if (!transfer.may_wait) {
+            took += transfer.recorded;
+            by_constants += transfer.expected;
+        }
+    return by_constants.value() > 0 ? took / by_constants : 1;
 }
 
 Checked<ScaledStep> scale_step(const JobTrace& job, int ranks, const Topology& topology,
@@ -185,8 +186,9 @@ Checked<ScaledStep> scale_step(const JobTrace& job, int ranks, const Topology& t
     out.transfers = std::move(scaling.transfers);
     out.unchanged = scaling.unchanged;
     if (out.transfers.empty())
-        return tl::unexpected(refusal(job, "holds no transfer of data parallelism of a known size",
-                                      "record with PyTorch 2.3 or later, and with record_shapes"));
+        return tl::unexpected(
+            refusal(job, "holds no transfer of data parallelism whose group and size are known",
+                    "record with PyTorch 2.3 or later, and with record_shapes"));
     std::stable_sort(
         out.transfers.begin(), out.transfers.end(),
         [](const ScaledTransfer& a, const ScaledTransfer& b) { return a.scaled > b.scaled; });

@@ -32,7 +32,8 @@ struct ScaledStep {
     std::vector<ScaledTransfer> transfers; // without repeats, those that take longest first
     std::size_t unchanged = 0;             // transfers of unknown group, kind or size: as recorded
 
-    // How many times as long as by the constants the transfers took, in the mean.
+    // How many times as long as by the constants the transfers took, in the mean; 1 where all times
+    // may hold waiting.
     double slowness() const;
     // Of the recorded step, by the growth of the rebuilt one.
     Seconds predicted() const { return (scaled_step / rebuilt) * recorded; }

@@ -143,7 +143,7 @@ ReportPart scaled_step_part(const ScaledStep& step)
     if (const double slowness = step.slowness(); slowness > far_off || slowness < 1 / far_off)
         out.notes.push_back(fmt::format(
             "Doubtful: the recorded transfers took {} times what the cluster's constants say, so "
-            "they hardly ran on such a cluster; what they take here is that many times as long too",
+            "they hardly ran on such a cluster",
             slowness >= 10 ? fmt::format("{:.0f}", slowness) : fmt::format("{:.2g}", slowness)));
     return out;
 }

@@ -95,6 +95,9 @@ TEST_CASE("of a time that may hold waiting only what the constants explain grows
     const ScaledTransfer further = alone(10'000, 128);
     const ScaledTransfer longer = alone(20'000, 128);
     CHECK(waiting.may_wait);
+    WrittenTrace late(0);
+    late.step(1, 0, 10'100).kernel("gemm", 0, 100).all_reduce(100, 10'000, 1'000'000);
+    CHECK(scaled({late}, 16)->slowness() == 1); // nobody knows how slow
     CHECK(waiting.scaled > waiting.recorded);
     CHECK(further.scaled > waiting.scaled);
     // The wait stays what it is.
@@ -119,7 +122,7 @@ TEST_CASE("what cannot be scaled is refused")
     CHECK_THAT(message(scaled({alone}, 8)), ContainsSubstring("no process group"));
     WrittenTrace of_no_size(0, 2);
     of_no_size.step(1, 0, 150).kernel("gemm", 0, 100).kernel("ncclDevKernel_AllReduce", 100, 50);
-    CHECK_THAT(message(scaled({of_no_size}, 8)), ContainsSubstring("of a known size"));
+    CHECK_THAT(message(scaled({of_no_size}, 8)), ContainsSubstring("group and size are known"));
     WrittenTrace nowhere(0, 0);
     nowhere.step(1, 0, 150).kernel("gemm", 0, 100).all_reduce(100, 50, 1'000'000);
     CHECK_THAT(message(scaled({nowhere}, 8)), ContainsSubstring("how many ranks"));
