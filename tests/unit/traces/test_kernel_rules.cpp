@@ -13,6 +13,7 @@ TEST_CASE("kernels are what their makers' names say")
         {"volta_sgemm_128x32_nn", DeviceWork::gemm},
         {"void cutlass::device_kernel<flash::FlashAttnBwd<...>>", DeviceWork::attention},
         {"fmha_cutlassF_bf16_aligned_64x64_rf_sm80", DeviceWork::attention},
+        {"void vllm::reshape_and_cache_flash_kernel<__nv_bfloat16>", DeviceWork::copy},
         {"volta_scudnn_128x64_relu_interior_nn_v1", DeviceWork::convolution},
         {"void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>>",
          DeviceWork::elementwise},

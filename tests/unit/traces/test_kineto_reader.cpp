@@ -105,6 +105,8 @@ TEST_CASE("a packed trace reads as the plain one")
         REQUIRE(!refused);
         CHECK_THAT(refused.error().front().message, ContainsSubstring("end too early"));
         CHECK_THAT(refused.error().front().message, ContainsSubstring("bytes of text"));
+        // Lines of the text are none of the packed file, so none is quoted.
+        CHECK(render(refused.error(), "").find(" | ") == std::string::npos);
     }
 }
 
@@ -159,4 +161,15 @@ TEST_CASE("files that are no text, hold nothing or stand in one line are refused
     CHECK_THAT(problem(line).message, ContainsSubstring("at byte 51"));
     CHECK(problem(line).line == 0);
     CHECK(problem("{\n\n\"traceEvents\": [?]}").line == 3);
+}
+
+TEST_CASE("names in a trace's head drive no terminal")
+{
+    std::string text = WrittenTrace().kernel("a", 1, 2).text();
+    const std::string plain = "NVIDIA H100";
+    text.replace(text.find(plain), plain.size(), "\\u001b[31mH100");
+    const testing::Folder folder;
+    const auto ranks = read_kineto(folder.file("trace.json", text));
+    REQUIRE(ranks);
+    CHECK(ranks->front().devices.front() == "\\x1b[31mH100");
 }
