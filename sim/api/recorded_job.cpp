@@ -114,6 +114,9 @@ Problems add_cluster(RunSummary& run, const TraceQuestion& question, const JobTr
     if (!cluster)
         return cluster.error();
     run.assumed.insert(run.assumed.end(), cluster->assumed.begin(), cluster->assumed.end());
+    if (run.on_host && !run.transfers.empty())
+        run.doubts.push_back("transfers ran between the host's cores, and the cluster's constants "
+                             "are of its devices");
     if (question.scale_to > 0) {
         Checked<ScaledStep> scaled =
             scale_step(job, question.scale_to, cluster->topology, *cluster->costs->cost, work);

@@ -96,6 +96,13 @@ Checked<TraceFit> fit_recorded_step(const TraceFitQuestion& question, Session& s
     const Checked<JobTrace> job = read_job_trace(question.files, work);
     if (!job)
         return tl::unexpected(job.error());
+    if (job->simulated)
+        return tl::unexpected(Problems{
+            {question.files.front(), 0, "",
+             "is a simulated step, which tells of no machine: its ops are parts of layers, "
+             "not kernels",
+             "trainyard import trace FILE ... --against SCENARIO lays it beside another",
+             Severity::error}});
     RunSummary run = run_summary(*job);
     std::vector<std::string> changes;
     if (!question.base.empty())

@@ -11,10 +11,31 @@
 
 namespace trainyard {
 
+namespace {
+
+bool is_same_file(const std::string& a, const std::string& b)
+{
+    std::error_code ignored; // of a file that is not there
+    return std::filesystem::equivalent(a, b, ignored);
+}
+
+Problems given_twice(const std::vector<std::string>& files)
+{
+    Problems problems;
+    for (auto file = files.begin(); file != files.end(); ++file)
+        if (std::any_of(files.begin(), file,
+                        [&](const std::string& before) { return is_same_file(before, *file); }))
+            problems.push_back(
+                {*file, 0, "", "is given twice", "one file of each rank", Severity::error});
+    return problems;
+}
+
+} // namespace
+
 Checked<JobTrace> read_job_trace(const std::vector<std::string>& files, const WorkControl& work)
 {
     TraceFile all;
-    Problems problems;
+    Problems problems = given_twice(files);
     for (const std::string& file : files) {
         Checked<TraceFile> read = read_trace_file(file, work);
         if (!read) {
@@ -49,8 +70,7 @@ Problems lost_files(const std::vector<std::string>& outputs, const std::vector<s
     Problems problems;
     for (std::size_t i = 0; i < outputs.size(); ++i) {
         const auto same = [&](const std::string& other) {
-            std::error_code ignored; // of a file that is not there
-            return fs::equivalent(outputs[i], other, ignored) ||
+            return is_same_file(outputs[i], other) ||
                    fs::path(outputs[i]).lexically_normal() == fs::path(other).lexically_normal();
         };
         std::error_code ignored;

@@ -52,7 +52,11 @@ private:
         std::error_code ignored; // a pipe cannot be read twice
         if (std::filesystem::is_regular_file(file, ignored))
             in_.open(file);
+        if (in_.peek() == gzip_begins) // its lines are those of what it packs
+            in_.setstate(std::ios::failbit);
     }
+
+    static constexpr int gzip_begins = 0x1f;
 
     std::string file_;
     std::ifstream in_;

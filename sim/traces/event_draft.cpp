@@ -224,6 +224,14 @@ void EventDraft::integer(KinetoField field, std::int64_t value)
     }
 }
 
+bool EventDraft::take_id(KinetoField field, std::uint64_t value)
+{
+    if (field != KinetoField::correlation && field != KinetoField::external)
+        return false;
+    (field == KinetoField::correlation ? correlation_ : external_) = value;
+    return true;
+}
+
 bool EventDraft::on_device() const
 {
     return complete_ && (category_ == KinetoCategory::kernel || category_ == KinetoCategory::copy ||

@@ -15,6 +15,8 @@ public:
     void text(KinetoField field, std::string_view value);
     void number(KinetoField field, double value, std::string_view written);
     void integer(KinetoField field, std::int64_t value);
+    // Of an id that is beyond integers; false: it is no id.
+    bool take_id(KinetoField field, std::uint64_t value);
 
     // Text of an argument that is a list: "[[8, 512], []]".
     std::string& list_of(KinetoField field)

@@ -2,6 +2,11 @@
 
 #include "sim/traces/trace_words.h"
 
+#include <fmt/core.h>
+
+#include <map>
+#include <set>
+
 namespace trainyard {
 namespace {
 
@@ -52,34 +57,77 @@ std::optional<GroupKind> role_by_use(const CarriedBytes& carried)
     return GroupKind::dp;
 }
 
+// What unnamed transfers of many to many may be for, by the groups that the job describes.
+std::set<GroupKind> described_kinds(const std::vector<JobTraceGroup>& groups)
+{
+    std::set<GroupKind> out;
+    for (const JobTraceGroup& group : groups)
+        if (group.role_stated && group.ranks > 1)
+            out.insert(*group.role);
+    return out;
+}
+
+void note_unnamed(JobTrace& job)
+{
+    std::size_t taken_for_dp = 0;
+    std::size_t unknown = 0;
+    for (const RankActivity& rank : job.ranks)
+        for (const TraceTransfer& transfer : rank.transfers)
+            if (transfer.group.empty() && transfer.kind && !group_purpose_called(transfer.purpose))
+            {
+                unknown += job.role_of(transfer) ? 0 : 1;
+                taken_for_dp += job.role_of(transfer) == GroupKind::dp ? 1 : 0;
+            }
+    if (taken_for_dp > 0)
+        job.assumed.push_back(fmt::format(
+            "transfers that name no process group are of data parallelism: {}", taken_for_dp));
+    if (unknown > 0)
+        job.assumed.push_back(
+            fmt::format("{} of the transfers name no process group, and the job has groups of "
+                        "several kinds: their time counts as that of data parallelism",
+                        unknown));
+}
+
 } // namespace
 
 void find_roles(JobTrace& job)
 {
+    std::map<GroupKind, std::vector<std::string>> by_use;
     for (JobTraceGroup& group : job.groups) {
         if (group.name.empty())
             continue;
         group.role = group_purpose_called(group.purpose);
         group.role_stated = group.role.has_value();
-        if (!group.role)
-            group.role = role_by_use(carried(job, group.name));
+        if (group.role)
+            continue;
+        group.role = role_by_use(carried(job, group.name));
+        if (group.role && group.ranks != 1)
+            by_use[*group.role].push_back(group.name);
     }
+    for (const auto& [role, names] : by_use)
+        job.assumed.push_back(
+            fmt::format("{} for {} by what {} and when: no description says so",
+                        names.size() == 1 ? fmt::format("process group \"{}\" is", names.front())
+                                          : fmt::format("{} process groups are", names.size()),
+                        to_name(role), names.size() == 1 ? "it carries" : "they carry"));
+    note_unnamed(job);
 }
 
-std::optional<GroupKind> role_of_unnamed(const TraceTransfer& transfer)
+std::optional<GroupKind> role_of_unnamed(const TraceTransfer& transfer,
+                                         const std::vector<JobTraceGroup>& groups)
 {
     if (const auto stated = group_purpose_called(transfer.purpose))
         return stated;
     if (!transfer.kind)
         return std::nullopt;
-    switch (*transfer.kind) {
-    case CollectiveKind::all_to_all:
+    if (*transfer.kind == CollectiveKind::all_to_all)
         return GroupKind::ep;
-    case CollectiveKind::send_receive:
+    if (*transfer.kind == CollectiveKind::send_receive)
         return GroupKind::pp;
-    default:
-        return GroupKind::dp;
-    }
+    const std::set<GroupKind> described = described_kinds(groups);
+    if (described.size() > 1)
+        return std::nullopt;
+    return described.empty() ? GroupKind::dp : *described.begin();
 }
 
 } // namespace trainyard

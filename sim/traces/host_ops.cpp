@@ -12,11 +12,10 @@ namespace {
 
 constexpr std::uint32_t outside = ~std::uint32_t{0};
 
-// Names of the autograd engine and of distributed training: what they stand around computes.
+// Names of the autograd engine: what they stand around computes.
 bool stands_around(std::string_view name)
 {
-    return phase_begun_by(name).has_value() || name.starts_with("torch::autograd::") ||
-           name.starts_with("c10d::");
+    return phase_begun_by(name).has_value() || name.starts_with("torch::autograd::");
 }
 
 bool is_general(DeviceWork work)
@@ -56,7 +55,7 @@ public:
             }
             while (!counted.empty() && !within(i, counted.back()))
                 counted.pop_back();
-            if (counted.empty() && counts(i)) {
+            if (counted.empty() && counts(i) && !of_transfers_[event.thread]) {
                 counted.push_back(i);
                 add(event);
             }
@@ -91,9 +90,16 @@ private:
             return key(a) < key(b);
         });
         std::vector<std::uint32_t> around;
+        std::map<std::uint64_t, TraceTime> transferring; // by thread, until when
         for (const std::uint32_t i : order_) {
-            if (is_transfer(events[i])) // may end on another thread
+            TraceTime& until = transferring.try_emplace(events[i].thread).first->second;
+            if (is_transfer(events[i])) { // may end on another thread
+                until = std::max(until, events[i].span.end);
+                of_transfers_.try_emplace(events[i].thread, true);
                 continue;
+            }
+            of_transfers_[events[i].thread] =
+                of_transfers_[events[i].thread] && events[i].span.end <= until;
             while (!around.empty() && !within(i, around.back()))
                 around.pop_back();
             if (!around.empty())
@@ -129,6 +135,7 @@ private:
     std::vector<bool> transfers_;                  // by name
     std::vector<TraceTime> inner_;                 // by host event: what ops within it take
     std::vector<std::uint32_t> order_;
+    std::map<std::uint64_t, bool> of_transfers_; // threads: all that they do is within transfers
     std::map<std::pair<std::uint64_t, bool>, std::uint32_t> streams_;
 };
 

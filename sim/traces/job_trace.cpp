@@ -3,6 +3,7 @@
 #include "sim/base/units.h"
 #include "sim/traces/execution/graph_ranks.h"
 #include "sim/traces/group_roles.h"
+#include "sim/traces/job_notes.h"
 #include "sim/traces/matching.h"
 
 #include <fmt/core.h>
@@ -19,6 +20,38 @@ void complain(Problems& problems, const std::string& file, std::string message)
     problems.push_back({file, 0, "", std::move(message), one_run, Severity::error});
 }
 
+// All ops alike in time, which no two ranks have but processes of one report may; of an execution
+// trace, which has no times, alike in names and shapes, as ranks of one program are.
+bool same_ops(const RankActivity& a, const RankActivity& b)
+{
+    return std::equal(a.ops.begin(), a.ops.end(), b.ops.begin(), b.ops.end(),
+                      [&](const TraceOp& of_a, const TraceOp& of_b) {
+                          return of_a.span == of_b.span && a.text(of_a.name) == b.text(of_b.name) &&
+                                 a.text(of_a.shapes) == b.text(of_b.shapes);
+                      });
+}
+
+// Nothing but what they hold tells files that name no rank apart.
+void look_for_copies(const std::vector<DigestedRank>& ranks, JobTrace& job, Problems& problems)
+{
+    for (std::size_t i = 1; i < ranks.size(); ++i)
+        for (std::size_t j = 0; j < i; ++j) {
+            const RankActivity& rank = ranks[i].activity;
+            const RankActivity& other = ranks[j].activity;
+            if (rank.file == other.file || !same_ops(rank, other) || rank.graph != other.graph)
+                continue;
+            if (rank.times == TimesStated::timeline)
+                complain(
+                    problems, rank.file,
+                    fmt::format("is the recording of {}: every op at the same time", other.file));
+            else
+                job.doubts.push_back(fmt::format("{} has the ops of {} and names no rank: is it a "
+                                                 "copy?",
+                                                 rank.file, other.file));
+            break;
+        }
+}
+
 void number_ranks(std::vector<DigestedRank>& ranks, JobTrace& job, Problems& problems)
 {
     const auto unnamed = std::count_if(ranks.begin(), ranks.end(),
@@ -29,6 +62,7 @@ void number_ranks(std::vector<DigestedRank>& ranks, JobTrace& job, Problems& pro
         job.assumed.push_back(ranks.size() == 1 ? "rank 0: the trace does not name its rank"
                                                 : "ranks in the order of the files: the traces "
                                                   "do not name theirs");
+        look_for_copies(ranks, job, problems);
     }
     std::map<int, std::string> files;
     for (DigestedRank& rank : ranks) {
@@ -68,9 +102,7 @@ void agree_on_world(const std::vector<DigestedRank>& ranks, JobTrace& job, Probl
                      fmt::format("is of a job of {} ranks, {} of one of {}", *trace.world,
                                  stated->file, *job.world));
         }
-        if (trace.world && trace.rank && *trace.rank >= *trace.world)
-            complain(problems, trace.file,
-                     fmt::format("is of rank {} of a job of {} ranks", *trace.rank, *trace.world));
+        job.simulated = job.simulated || trace.simulated;
         if (job.backend.empty())
             job.backend = trace.backend;
         if (job.device.empty() && !trace.devices.empty())
@@ -79,6 +111,15 @@ void agree_on_world(const std::vector<DigestedRank>& ranks, JobTrace& job, Probl
             job.assumed.push_back(fmt::format("{} is of a rank on {}, others on {}", trace.file,
                                               trace.devices.front(), job.device));
     }
+}
+
+void require_ranks_of_world(const std::vector<DigestedRank>& ranks, const JobTrace& job,
+                            Problems& problems)
+{
+    for (const DigestedRank& rank : ranks)
+        if (const RankTrace& trace = rank.file; job.world && trace.rank.value_or(0) >= *job.world)
+            complain(problems, trace.file,
+                     fmt::format("is of rank {} of a job of {} ranks", *trace.rank, *job.world));
 }
 
 void gather_groups(const std::vector<DigestedRank>& ranks, JobTrace& job, Problems& problems)
@@ -183,31 +224,6 @@ void doubt_unlike_steps(JobTrace& job)
                         longest->file, to_display(most), shortest->file, to_display(least)));
 }
 
-// What was read otherwise than it stands there.
-void note_mended_ops(const std::vector<DigestedRank>& ranks, JobTrace& job)
-{
-    for (const DigestedRank& rank : ranks)
-        if (const std::uint64_t count = rank.file.backwards; count > 0)
-            job.assumed.push_back(fmt::format(
-                "{}: {} before {} (a negative dur), which counts as no time", rank.file.file,
-                count == 1 ? std::string("an event of the device ends")
-                           : fmt::format("{} events of the device end", count),
-                count == 1 ? "it begins" : "they begin"));
-}
-
-void note_left_over(JobTrace& job)
-{
-    for (const RankActivity& rank : job.ranks) {
-        const auto count = std::count_if(rank.ops.begin(), rank.ops.end(),
-                                         [](const TraceOp& op) { return op.left_over; });
-        if (count > 0 && rank.step_source == StepSource::annotations)
-            job.assumed.push_back(fmt::format(
-                "rank {}: {} of {} kernels and copies were launched before the profiler recorded "
-                "launches; they are of no step, and step {} begins when they are done",
-                rank.rank, count, rank.ops.size(), rank.steps.front().number));
-    }
-}
-
 // Steps by the same numbers are the same steps; nothing else says when ranks were recorded.
 void require_common_steps(const JobTrace& job, Problems& problems)
 {
@@ -243,7 +259,7 @@ std::optional<GroupKind> JobTrace::role_of(const TraceTransfer& transfer) const
 {
     // A group without a name joins transfers of all kinds: each tells for itself.
     if (transfer.group.empty())
-        return role_of_unnamed(transfer);
+        return role_of_unnamed(transfer, groups);
     const JobTraceGroup* group = group_of(transfer);
     return group != nullptr ? group->role : std::nullopt;
 }
@@ -264,8 +280,9 @@ Checked<JobTrace> join_ranks(std::vector<DigestedRank> ranks, const std::vector<
     complete_transfers(ranks, listed, job.assumed);
     require_one_kind(ranks, problems);
     agree_on_world(ranks, job, problems);
+    require_ranks_of_world(ranks, job, problems);
     gather_groups(ranks, job, problems);
-    note_mended_ops(ranks, job);
+    note_files(ranks, job);
     if (!problems.empty())
         return tl::unexpected(std::move(problems));
     for (DigestedRank& rank : ranks)
@@ -276,7 +293,7 @@ Checked<JobTrace> join_ranks(std::vector<DigestedRank> ranks, const std::vector<
     if (job.ranks.front().times == TimesStated::timeline) {
         require_one_time(job, problems);
         doubt_unlike_steps(job);
-        note_left_over(job);
+        note_ranks(job);
     }
     require_common_steps(job, problems);
     if (problems.empty())

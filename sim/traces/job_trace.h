@@ -34,7 +34,8 @@ struct JobTrace {
     std::vector<RankActivity> ranks; // by rank
     std::optional<int> world;
     std::string backend;
-    std::string device; // model
+    std::string device;     // model
+    bool simulated = false; // exports of a simulated step
     std::vector<JobTraceGroup> groups;
     std::vector<MatchedCollective> collectives; // that two recorded ranks or more took part in
     std::vector<TraceTime> clock_offsets;       // of each rank's clock to the first one's

@@ -14,7 +14,7 @@ using Rule = std::pair<std::string_view, DeviceWork>;
 // general ones. Names are those of PyTorch, cuBLAS, cuDNN, CUTLASS, Transformer Engine, Apex,
 // flash-attention, DeepEP, fbgemm, Triton's of TorchInductor, and of ROCm hipBLASLt (Cijk_),
 // rocBLAS, MIOpen and Composable Kernel.
-constexpr std::array<Rule, 172> rules{{
+constexpr std::array<Rule, 173> rules{{
     {"nccl", DeviceWork::communication},
     {"rccl", DeviceWork::communication},
     {"gloo:", DeviceWork::communication},
@@ -31,6 +31,7 @@ constexpr std::array<Rule, 172> rules{{
     {"cross_device_reduce", DeviceWork::communication},
 
     {"grouped_gemm", DeviceWork::gemm},
+    {"reshape_and_cache", DeviceWork::copy}, // vLLM's: keys and values into their cache
     {"flash", DeviceWork::attention},
     {"fmha", DeviceWork::attention},
     {"attention", DeviceWork::attention},

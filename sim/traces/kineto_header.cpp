@@ -1,5 +1,6 @@
 #include "sim/traces/kineto_header.h"
 
+#include "sim/base/utf8.h"
 #include "sim/traces/trace_words.h"
 
 #include <algorithm>
@@ -53,12 +54,13 @@ void KinetoHeader::begin_object(std::span<const KinetoField> place)
         simulated_ = true;
 }
 
-void KinetoHeader::text(std::span<const KinetoField> place, std::string_view value)
+void KinetoHeader::text(std::span<const KinetoField> place, std::string_view written)
 {
+    const std::string value = printable_lines(written);
     if (is_at(place, {distributed, backend}))
         backend_ = value;
     else if (is_at(place, {devices, name}))
-        devices_.emplace_back(value);
+        devices_.push_back(value);
     if (groups_.empty())
         return;
     if (is_at(place, {distributed, groups, group_name}))

@@ -12,7 +12,7 @@ namespace trainyard {
 class KinetoHeader {
 public:
     // A value at the place that these members lead to, from the file's on.
-    void text(std::span<const KinetoField> place, std::string_view value);
+    void text(std::span<const KinetoField> place, std::string_view written);
     void integer(std::span<const KinetoField> place, std::int64_t value);
     void begin_object(std::span<const KinetoField> place);
 

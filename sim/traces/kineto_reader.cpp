@@ -25,8 +25,10 @@ public:
     bool number_integer(number_integer_t value) override { return integer(value); }
     bool number_unsigned(number_unsigned_t value) override
     {
-        return integer(static_cast<std::int64_t>(
-            std::min<number_unsigned_t>(value, std::numeric_limits<std::int64_t>::max())));
+        constexpr number_unsigned_t most = std::numeric_limits<std::int64_t>::max();
+        if (value > most && in_event() && draft_.take_id(field_, value))
+            return true;
+        return integer(static_cast<std::int64_t>(std::min(value, most)));
     }
     bool number_float(number_float_t value, const string_t& written) override
     {

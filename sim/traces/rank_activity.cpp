@@ -1,5 +1,6 @@
 #include "sim/traces/rank_activity.h"
 
+#include "sim/base/utf8.h"
 #include "sim/traces/execution/op_rules.h"
 #include "sim/traces/host_context.h"
 #include "sim/traces/issue_times.h"
@@ -76,17 +77,20 @@ private:
     {
         TraceTransfer transfer;
         const std::uint32_t message = event.message != 0 ? event.message : context.message;
-        if (message != 0)
+        const std::string& name = trace_.text(event.name);
+        bool named = false; // of which collective it is, though there may be no kind for it here
+        if (message != 0) {
             describe(transfer, trace_.messages[message - 1]);
+            named = moves_data(trace_.text(trace_.messages[message - 1].collective));
+        }
+        if (message == 0 && trace_.groups.size() == 1 && !exchanges_tokens(name))
+            describe_by_group(transfer, trace_.groups.front());
         if (transfer.bytes == 0)
             describe_by_op(transfer, context);
-        const std::string& name = trace_.text(event.name);
-        if (!transfer.kind)
+        if (!transfer.kind && !named)
             transfer.kind = collective_of_kernel(name);
         if (exchanges_tokens(name))
             transfer.purpose = to_name(GroupKind::ep);
-        else if (message == 0 && trace_.groups.size() == 1)
-            describe_by_group(transfer, trace_.groups.front());
         op.transfer = static_cast<std::uint32_t>(out_.transfers.size());
         out_.transfers.push_back(std::move(transfer));
     }
@@ -94,14 +98,14 @@ private:
     void describe(TraceTransfer& transfer, const TraceMessage& message) const
     {
         transfer.kind = collective_called(trace_.text(message.collective));
-        transfer.dtype = trace_.text(message.dtype);
+        transfer.dtype = printable_lines(trace_.text(message.dtype));
         if (transfer.kind)
             transfer.bytes =
                 whole_elements(*transfer.kind, message.in_elements, message.out_elements) *
                 static_cast<std::uint64_t>(torch_element_bytes(transfer.dtype));
         transfer.ranks = message.group_size;
-        transfer.group = trace_.text(message.group);
-        transfer.purpose = trace_.text(message.purpose);
+        transfer.group = printable_lines(trace_.text(message.group));
+        transfer.purpose = printable_lines(trace_.text(message.purpose));
         transfer.members = listed_ranks(trace_.text(message.ranks));
         transfer.peer = message.peer;
         transfer.moving_from = message.moving_from;
@@ -117,9 +121,10 @@ private:
         if (!transfer.kind)
             transfer.kind = collective_called(op);
         const std::string& types = trace_.text(context.types);
-        if (transfer.kind != CollectiveKind::all_gather)
+        const int times = transfer.kind == CollectiveKind::all_gather ? transfer.ranks : 1;
+        if (transfer.kind)
             transfer.bytes = elements_in(trace_.text(context.shapes)) *
-                             static_cast<std::uint64_t>(torch_element_bytes(types));
+                             static_cast<std::uint64_t>(torch_element_bytes(types) * times);
     }
 
     // There is no other that it could be of.
@@ -180,6 +185,20 @@ void take_phases_of_cores(std::vector<TraceOp>& ops)
             op.phase = phase;
 }
 
+// A thread goes on when its op has ended. That of the step is the one that computes most; no event
+// tells which other thread waits for it.
+void block_cores(std::vector<TraceOp>& ops)
+{
+    std::map<std::uint32_t, TraceTime> busy;
+    for (const TraceOp& op : ops)
+        if (op.transfer == TraceOp::no_transfer)
+            busy[op.stream] += op.span.length();
+    const auto most = std::max_element(
+        busy.begin(), busy.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    for (TraceOp& op : ops)
+        op.blocks_host = op.transfer == TraceOp::no_transfer && op.stream == most->first;
+}
+
 void add_host_side(const RankTrace& trace, RankActivity& out)
 {
     if (trace.on_host) {
@@ -217,6 +236,26 @@ DeviceWork refined(DeviceWork work, Phase phase)
     return general && phase == Phase::optimizer ? DeviceWork::optimizer : work;
 }
 
+void take_apart_sums_of_gradients(std::vector<TraceOp>& ops)
+{
+    const auto marks = [](const TraceOp& op) {
+        return op.phase == Phase::backward || op.phase == Phase::recompute ||
+               op.phase == Phase::optimizer;
+    };
+    auto from = ops.begin(); // behind the last op that tells where the step is
+    bool behind_backward = false;
+    for (auto op = ops.begin(); op != ops.end(); ++op) {
+        if (!marks(*op))
+            continue;
+        if (behind_backward && op->phase == Phase::optimizer)
+            for (auto between = from; between != op; ++between)
+                if (between->phase == Phase::forward && !between->crosses_host)
+                    between->phase = Phase::gradient_sync;
+        behind_backward = op->phase != Phase::optimizer;
+        from = op + 1;
+    }
+}
+
 void number_transfers(RankActivity& out)
 {
     std::map<std::pair<std::string, std::size_t>, std::uint32_t> next;
@@ -252,8 +291,12 @@ RankActivity activity_of(RankTrace&& trace)
     std::stable_sort(out.ops.begin(), out.ops.end(), [](const TraceOp& a, const TraceOp& b) {
         return a.span.start < b.span.start;
     });
-    if (trace.on_host)
+    out.on_host = trace.on_host;
+    if (trace.on_host) {
         take_phases_of_cores(out.ops);
+        block_cores(out.ops);
+    }
+    take_apart_sums_of_gradients(out.ops);
     add_host_side(trace, out);
     find_issue_times(out);
     find_steps(trace, out);

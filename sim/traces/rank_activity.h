@@ -44,7 +44,7 @@ struct TraceOp {
     DeviceWork work = DeviceWork::other;
     Phase phase = Phase::other;
     bool crosses_host = false; // a copy to or from the host
-    bool blocks_host = false;  // the call that issued it returned when it had ended
+    bool blocks_host = false;  // the host goes on when it has ended
     bool left_over = false;    // launched before the profiler recorded launches (issue_times.h)
 
     // When the host had issued it, at the latest where its launch was not recorded.
@@ -82,9 +82,10 @@ struct GraphFacts {
     std::uint64_t depth = 0;             // ops in the longest chain of waits
     Seconds critical_path;               // of the stated durations along waits
     std::uint64_t tensors = 0;
-    double tensor_bytes = 0;  // of the storages that they lie in
-    bool on_host = false;     // all tensors lie in the host's memory
-    bool sizes_go_in = false; // bytes of transfers are what goes into a rank
+    double tensor_bytes = 0;          // of the storages that they lie in
+    bool on_host = false;             // all tensors lie in the host's memory
+    bool sizes_go_in = false;         // bytes of transfers are what goes into a rank
+    std::uint64_t tensor_numbers = 0; // of all that nodes are given and give: a hash
 
     bool operator==(const GraphFacts&) const = default;
 };
@@ -99,10 +100,14 @@ struct RankActivity {
     std::vector<TraceTransfer> transfers;
     std::vector<TraceStep> steps;
     StepSource step_source = StepSource::whole;
-    std::uint64_t launches = 0;          // calls of the host that start device ops
+    std::size_t steps_again = 0; // annotated steps of numbers that were there before: left out
+    std::size_t parts = 0;       // what repeats and may be of one step, so many times; 0: nothing
+    TraceTime part;              // how long the first takes
+    std::uint64_t launches = 0;  // calls of the host that start device ops
     std::vector<TraceSpan> host_waits;   // calls in which the host waits for the device
     std::vector<TraceTime> stream_waits; // calls that make a stream wait for an event
     bool host_recorded = false;
+    bool on_host = false; // ops are those of the host's cores
     TimesStated times = TimesStated::timeline;
     std::optional<GraphFacts> graph; // of an execution trace
 
@@ -115,6 +120,10 @@ struct RankActivity {
 
 // What counts as the optimizer's where it runs in its phase: ops of no special kind.
 DeviceWork refined(DeviceWork work, Phase phase);
+
+// What runs behind a backward and before the update is of neither, though the same host issues it
+// as the forward: sums of gradients, their norm. `ops` in time.
+void take_apart_sums_of_gradients(std::vector<TraceOp>& ops);
 
 // Numbers the transfers of each process group in the order in which they run in their step.
 void number_transfers(RankActivity& rank);

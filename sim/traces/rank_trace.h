@@ -112,6 +112,7 @@ struct RankTrace {
     std::deque<HostEvent> host_events;
     std::uint64_t events = 0;    // of the file, those that are not kept too
     std::uint64_t backwards = 0; // device events that end before they begin
+    std::uint64_t graphs = 0;    // device events that are a CUDA graph each, with all its kernels
     bool simulated = false;      // an export of a simulated step
     bool on_host = false;        // device events are ops of the host's cores (host_ops.h)
 

@@ -258,19 +258,22 @@ std::vector<RecordedKernel> kernel_uses(const JobTrace& job)
     return out;
 }
 
+// Where transfers name no group, each that the job describes may carry them.
 void find_sizes(const JobTrace& job, RunSummary& out)
 {
     for (const JobTraceGroup& group : job.groups) {
         const bool used =
             std::any_of(job.ranks.begin(), job.ranks.end(), [&](const RankActivity& rank) {
-                return std::any_of(
-                    rank.transfers.begin(), rank.transfers.end(),
-                    [&](const TraceTransfer& transfer) { return transfer.group == group.name; });
+                return std::any_of(rank.transfers.begin(), rank.transfers.end(),
+                                   [&](const TraceTransfer& transfer) {
+                                       return transfer.group == group.name ||
+                                              (transfer.group.empty() && group.role_stated);
+                                   });
             });
         if (!used || group.name.empty())
             continue;
         out.groups.push_back(group);
-        if (group.role && group.ranks > 0) {
+        if (group.role && group.ranks > 1) {
             std::optional<int>& size = out.sizes[static_cast<std::size_t>(*group.role)];
             size = std::max(size.value_or(1), group.ranks);
         }
@@ -286,6 +289,8 @@ RunSummary run_summary(const JobTrace& job)
     RunSummary out;
     for (const RankActivity& rank : job.ranks)
         out.times = std::max(out.times, rank.times);
+    for (const RankActivity& rank : job.ranks)
+        out.on_host = out.on_host || rank.on_host || (rank.graph && rank.graph->on_host);
     out.world = job.world;
     out.backend = job.backend;
     out.device = job.device;

@@ -112,6 +112,7 @@ struct RunSummary {
     std::array<std::optional<int>, group_kind_count> sizes{}; // of parallel dimensions seen
     std::vector<std::string> doubts;                          // as in JobTrace
     std::vector<std::string> assumed;
+    bool on_host = false;      // ops are those of the host's cores
     double not_recognised = 0; // share of the device's time
     std::optional<RebuiltStep> rebuilt;
     std::optional<ScaledStep> scaled;    // where asked

@@ -22,14 +22,16 @@ public:
         : job_(job), times_(times), topology_(topology), cost_(cost)
     {}
 
-    // Nothing where the transfer's group does not grow, or its kind or size is unknown.
+    // Nothing where the transfer's group does not grow, or what it is for, its kind or its size is
+    // unknown.
     std::optional<double> operator()(const TraceTransfer& transfer, double recorded,
                                      MovingFrom known)
     {
         const std::optional<GroupKind> role = job_.role_of(transfer);
-        if (!role || !is_data_parallel(*role) || transfer.ranks < 2)
+        if (transfer.ranks == 1 || (role && !is_data_parallel(*role)))
             return std::nullopt;
-        if (!transfer.kind || transfer.kind == CollectiveKind::send_receive || transfer.bytes == 0)
+        if (!role || transfer.ranks == 0 || !transfer.kind ||
+            transfer.kind == CollectiveKind::send_receive || transfer.bytes == 0)
         {
             ++unchanged;
             return std::nullopt;
@@ -37,10 +39,11 @@ public:
         const BothTimes& expected = expected_of(transfer);
         const bool may_wait = known == MovingFrom::quickest || known == MovingFrom::own_start;
         const double moving = may_wait ? std::min(expected.before, recorded) : recorded;
-        const double growth = expected.apart ? 1 : moving / expected.before;
+        const double slower = moving / expected.before;
+        const double growth = expected.apart ? std::max(1.0, slower) : slower;
         const double scaled = recorded - moving + std::max(expected.after * growth, moving);
         note({*transfer.kind, *role, transfer.bytes, transfer.ranks, transfer.ranks * times_,
-              Seconds(recorded), Seconds(scaled), may_wait});
+              Seconds(recorded), Seconds(scaled), Seconds(expected.before), may_wait});
         return scaled;
     }
 
@@ -146,6 +149,18 @@ Problems flaws_of_question(const JobTrace& job, int ranks, const Topology& topol
 
 } // namespace
 
+double ScaledStep::slowness() const
+{
+    Seconds took;
+    Seconds by_constants;
+    for (const ScaledTransfer& transfer : transfers)
+        if (!transfer.may_wait) {
+            took += transfer.recorded;
+            by_constants += transfer.expected;
+        }
+    return by_constants.value() > 0 ? took / by_constants : 1;
+}
+
 Checked<ScaledStep> scale_step(const JobTrace& job, int ranks, const Topology& topology,
                                const CostModel& cost, const WorkControl& work)
 {
@@ -170,6 +185,10 @@ Checked<ScaledStep> scale_step(const JobTrace& job, int ranks, const Topology& t
     out.scaled_step = scaled->rebuilt();
     out.transfers = std::move(scaling.transfers);
     out.unchanged = scaling.unchanged;
+    if (out.transfers.empty())
+        return tl::unexpected(
+            refusal(job, "holds no transfer of data parallelism whose group and size are known",
+                    "record with PyTorch 2.3 or later, and with record_shapes"));
     std::stable_sort(
         out.transfers.begin(), out.transfers.end(),
         [](const ScaledTransfer& a, const ScaledTransfer& b) { return a.scaled > b.scaled; });

@@ -189,15 +189,16 @@ private:
                 before = std::max(before, at(i).span.end);
             }
         }
-        const TraceTime end = std::max(step_.host.end, before);
+        const bool annotated = rank_.step_source == StepSource::annotations;
+        const TraceTime end = annotated ? std::max(step_.host.end, before) : before;
         const HostTime busy = busy_between(before, end, static_cast<std::uint32_t>(order_.size()));
         std::tie(out_.host_before_end, out_.host_end, out_.host_waits_at_end) =
             std::tie(busy.before, busy.after, busy.waits);
     }
 
     // When the host began with the step: where no annotation says it, with what it did after the
-    // last op of the step before. What it did while the device drained what was issued before the
-    // first step is of no step.
+    // last op of the step before, and after what it waited for then. What it did while the device
+    // drained what was issued before the first step is of no step.
     TraceTime host_start() const
     {
         if (rank_.step_source == StepSource::annotations)
@@ -207,6 +208,9 @@ private:
              op != rank_.ops.end() && op->span.start < step_.span.start; ++op)
             last = std::max(last, op->issued.value_or(TraceTime()));
         const TraceTime first = order_.empty() ? step_.span.start : issued(0);
+        for (const TraceSpan& wait : rank_.host_waits)
+            if (wait.end <= first)
+                last = std::max(last, wait.end);
         return last > TraceTime() ? std::min(last, first) : first;
     }
 

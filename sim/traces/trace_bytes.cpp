@@ -14,6 +14,9 @@ Problems TraceBytes::unreadable() const
     const std::string_view begun = stream_.begun();
     if (begun.size() > place && begun.substr(place).starts_with("ustar"))
         return {{file_, 0, "", "is an archive", "unpack it first: tar -xf", Severity::error}};
+    if (begun.empty() && packed_.damage().empty())
+        return {
+            {file_, 0, "", "is empty", "wait until the profiler has written it", Severity::error}};
     return {};
 }
 

@@ -245,6 +245,13 @@ Checked<TraceFile> read_trace_file(const std::string& file, const WorkControl& w
         return read_database(file, work);
     TraceFile out;
     const TraceForm form = form_of(bytes.stream().begun());
+    if (form == TraceForm::kineto && !begins_json_text(bytes.stream().begun()) &&
+        is_binary(bytes.stream().begun()))
+        return tl::unexpected(
+            Problems{{file, 0, "", "is neither JSON nor an execution trace nor a database",
+                      "a report of Nsight Systems (.nsys-rep): nsys export --type sqlite; a trace "
+                      "of Perfetto: its JSON form",
+                      Severity::error}});
     if (form == TraceForm::kineto) {
         Checked<std::vector<RankTrace>> ranks = read_kineto(bytes);
         if (!ranks)

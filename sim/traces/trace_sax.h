@@ -46,8 +46,12 @@ protected:
     // Ends the reading.
     bool refuse(std::string message, std::string hint)
     {
-        problems_.push_back(
-            {file_, stream_.line(), "", std::move(message), std::move(hint), Severity::error});
+        constexpr std::uint64_t quoted = 400; // bytes: a file in one line is found by its byte
+        const bool by_byte = stream_.line() == 1 && stream_.bytes() > quoted;
+        if (by_byte)
+            message += fmt::format(", at byte {}", stream_.bytes());
+        problems_.push_back({file_, by_byte ? 0 : stream_.line(), "", std::move(message),
+                             std::move(hint), Severity::error});
         return false;
     }
 

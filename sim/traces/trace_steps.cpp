@@ -18,15 +18,16 @@ std::optional<int> step_number(std::string_view name)
     return error == std::errc{} ? std::optional(number) : std::nullopt;
 }
 
-std::vector<TraceStep> annotated_steps(const RankTrace& trace)
+// The first of each number; `again` counts the others.
+std::vector<TraceStep> annotated_steps(const RankTrace& trace, std::size_t& again)
 {
     std::vector<std::optional<int>> numbers;
     for (std::size_t i = 0; i < trace.names.size(); ++i)
         numbers.push_back(step_number(trace.names.text(make_id<TraceNameId>(i))));
-    std::map<int, TraceSpan> spans; // the first of each number
+    std::map<int, TraceSpan> spans;
     for (const HostEvent& event : trace.host_events)
         if (const std::optional<int> number = numbers[event.name.value])
-            spans.try_emplace(*number, event.span);
+            again += spans.try_emplace(*number, event.span).second ? 0 : 1;
     std::vector<TraceStep> steps;
     for (const auto& [number, span] : spans)
         steps.push_back({number, {}, span});
@@ -72,64 +73,180 @@ void bound_steps(std::vector<TraceStep>& steps, const std::vector<TraceOp>& ops)
                   steps.back().span.start});
 }
 
-std::vector<TraceStep> repeated_steps(const std::vector<TraceOp>& ops)
+// The stream on which most is computed, or where nothing is, the busiest.
+std::uint32_t computing_stream(const std::vector<TraceOp>& ops)
 {
-    std::map<std::uint32_t, TraceTime> busy;
+    std::map<std::uint32_t, std::pair<TraceTime, TraceTime>> busy; // computing, with all else
+    for (const TraceOp& op : ops) {
+        auto& [computing, all] = busy[op.stream];
+        all += op.span.length();
+        if (op.transfer == TraceOp::no_transfer)
+            computing += op.span.length();
+    }
+    return std::max_element(busy.begin(), busy.end(),
+                            [](const auto& a, const auto& b) { return a.second < b.second; })
+        ->first;
+}
+
+// What holds an optimizer's update each time is a step, whatever runs around. What runs before the
+// first repetition may push an update out at the end.
+bool each_updates(const std::vector<TraceOp>& ops, const std::vector<TraceStep>& steps)
+{
+    std::set<std::size_t> updated;
     for (const TraceOp& op : ops)
-        busy[op.stream] += op.span.length();
-    const std::uint32_t stream =
-        std::max_element(busy.begin(), busy.end(), [](const auto& a, const auto& b) {
-            return a.second < b.second;
-        })->first;
+        if (const auto step = step_at(steps, op.span.start); step && op.phase == Phase::optimizer)
+            updated.insert(*step);
+    return updated.size() + 1 >= steps.size();
+}
+
+void find_repeated_steps(RankActivity& activity)
+{
+    const std::uint32_t stream = computing_stream(activity.ops);
     std::vector<TraceNameId> names;
     std::vector<TraceTime> starts;
-    for (const TraceOp& op : ops)
+    for (const TraceOp& op : activity.ops)
         if (op.stream == stream) {
             names.push_back(op.name);
             starts.push_back(op.span.start);
         }
-    std::vector<TraceStep> steps;
     const std::size_t period = period_of(names);
+    std::vector<TraceStep> steps;
     for (std::size_t i = 0; period > 0 && i + period < names.size() + 1; i += period) {
-        const TraceTime end = i + period < names.size() ? starts[i + period] : ops.back().span.end;
+        const TraceTime end =
+            i + period < names.size() ? starts[i + period] : activity.ops.back().span.end;
         steps.push_back({static_cast<int>(i / period), {starts[i], end}, {starts[i], end}});
     }
-    return steps;
+    if (period > 0 && is_part_of_step(names, period) && !each_updates(activity.ops, steps)) {
+        activity.parts = steps.size();
+        activity.part = steps.front().span.length();
+    } else {
+        activity.steps = std::move(steps);
+    }
+}
+
+using PlacesOfNames = std::map<TraceNameId, std::vector<std::size_t>>;
+
+PlacesOfNames places_of(const std::vector<TraceNameId>& names)
+{
+    PlacesOfNames places;
+    for (std::size_t i = 0; i < names.size(); ++i)
+        places[names[i]].push_back(i);
+    return places;
+}
+
+// Distances at which names come again, each name with one vote: a layer's kernels are many, those
+// that run once in a step count as much. Where a name comes several times in a row, the first.
+std::vector<std::size_t> likely_periods(const PlacesOfNames& places, std::size_t kernels)
+{
+    constexpr std::size_t most = 64;
+    std::map<std::size_t, double> votes;
+    for (const auto& [name, at] : places) {
+        std::map<std::size_t, double> own;
+        const auto vote = [&](const std::vector<std::size_t>& firsts) {
+            for (std::size_t i = 1; i < firsts.size(); ++i)
+                own[firsts[i] - firsts[i - 1]] += 1 / static_cast<double>(firsts.size() - 1);
+        };
+        std::vector<std::size_t> runs;
+        for (std::size_t i = 0; i < at.size(); ++i)
+            if (i == 0 || at[i] != at[i - 1] + 1)
+                runs.push_back(at[i]);
+        vote(at);
+        vote(runs);
+        for (const auto& [distance, count] : own)
+            votes[distance] += count;
+    }
+    std::vector<std::pair<double, std::size_t>> sorted;
+    for (const auto& [distance, count] : votes)
+        if (distance >= 3 && 2 * distance <= kernels)
+            sorted.emplace_back(count, distance);
+    std::sort(sorted.rbegin(), sorted.rend());
+    sorted.resize(std::min(sorted.size(), most));
+    std::vector<std::size_t> out;
+    for (const auto& [count, distance] : sorted)
+        out.push_back(distance);
+    std::sort(out.begin(), out.end());
+    return out;
+}
+
+// Of a name's neighbours at that distance: how many are the same.
+struct Repeats {
+    std::size_t same = 0;
+    std::size_t all = 0;
+
+    bool kept() const { return 10 * same >= 9 * all; }
+    bool broken() const { return 2 * same < all; }
+};
+
+Repeats repeats_of(const std::vector<TraceNameId>& names, const std::vector<std::size_t>& places,
+                   std::size_t period)
+{
+    Repeats out;
+    const auto look = [&](std::size_t a, std::size_t b) {
+        ++out.all;
+        out.same += names[a] == names[b] ? 1 : 0;
+    };
+    for (const std::size_t place : places) {
+        if (place >= period)
+            look(place, place - period);
+        if (place + period < names.size())
+            look(place, place + period);
+    }
+    return out;
 }
 
 } // namespace
 
 std::size_t period_of(const std::vector<TraceNameId>& names)
 {
-    constexpr std::size_t most_candidates = 64;
-    std::map<TraceNameId, std::vector<std::size_t>> places;
-    for (std::size_t i = 0; i < names.size(); ++i)
-        places[names[i]].push_back(i);
-    std::map<std::size_t, std::size_t> votes; // distances between neighbours of one name
-    for (const auto& [name, at] : places)
-        for (std::size_t i = 1; i < at.size(); ++i)
-            ++votes[at[i] - at[i - 1]];
-    std::vector<std::pair<std::size_t, std::size_t>> candidates;
-    for (const auto& [distance, count] : votes)
-        if (distance >= 3 && 2 * distance <= names.size())
-            candidates.emplace_back(count, distance);
-    std::sort(candidates.rbegin(), candidates.rend());
-    candidates.resize(std::min(candidates.size(), most_candidates));
-    // A period is a step only if the kernels that occur once in it, such as an optimizer's, repeat.
-    std::size_t best = 0;
-    for (const auto& [count, distance] : candidates) {
-        std::size_t same = 0;
-        for (std::size_t i = distance; i < names.size(); ++i)
-            same += names[i] == names[i - distance] ? 1 : 0;
-        if (10 * same >= 9 * (names.size() - distance) && (best == 0 || distance < best))
-            best = distance;
+    struct Period {
+        std::size_t kernels = 0;
+        std::vector<Repeats> of_names;
+    };
+    const PlacesOfNames places = places_of(names);
+    std::vector<Period> periods;
+    for (const std::size_t distance : likely_periods(places, names.size())) {
+        Period period{distance, {}};
+        Repeats sum;
+        for (const auto& [name, at] : places) {
+            period.of_names.push_back(repeats_of(names, at, distance));
+            sum.same += period.of_names.back().same;
+            sum.all += period.of_names.back().all;
+        }
+        if (sum.kept())
+            periods.push_back(std::move(period));
     }
-    return best;
+    // A longer one is the step where kernels keep it that do not keep the shorter.
+    const auto lacks = [&](const Period& shorter, const Period& longer) {
+        for (std::size_t i = 0; i < places.size(); ++i)
+            if (longer.of_names[i].kept() && shorter.of_names[i].broken())
+                return true;
+        return false;
+    };
+    for (auto period = periods.begin(); period != periods.end(); ++period)
+        if (std::none_of(period + 1, periods.end(),
+                         [&](const Period& longer) { return lacks(*period, longer); }))
+            return period->kernels;
+    return 0;
+}
+
+bool is_part_of_step(const std::vector<TraceNameId>& names, std::size_t period)
+{
+    std::size_t first = 0;
+    while (names[first] != names[first + period])
+        ++first;
+    std::size_t last = names.size() - 1;
+    while (names[last] != names[last - period])
+        --last;
+    const PlacesOfNames places = places_of(names);
+    return std::any_of(places.begin(), places.end(), [&](const auto& of) {
+        return std::all_of(of.second.begin(), of.second.end(),
+                           [&](std::size_t place) { return place < first || place > last; });
+    });
 }
 
 void find_steps(const RankTrace& trace, RankActivity& activity)
 {
-    activity.steps = annotated_steps(trace);
+    activity.steps = annotated_steps(trace, activity.steps_again);
     if (!activity.steps.empty()) {
         activity.step_source = StepSource::annotations;
         bound_steps(activity.steps, activity.ops);
@@ -137,7 +254,7 @@ void find_steps(const RankTrace& trace, RankActivity& activity)
     }
     // Without times nothing tells a step from a layer that repeats.
     if (activity.times == TimesStated::timeline)
-        activity.steps = repeated_steps(activity.ops);
+        find_repeated_steps(activity);
     if (!activity.steps.empty()) {
         activity.step_source = StepSource::periodicity;
         return;

@@ -31,7 +31,7 @@ std::optional<Value> meaning_of(std::string_view text,
 std::optional<CollectiveKind> collective_called(std::string_view name)
 {
     using enum CollectiveKind;
-    static constexpr std::array<WordMeaning<CollectiveKind>, 15> words{{
+    static constexpr std::array<WordMeaning<CollectiveKind>, 14> words{{
         {"allreduce", all_reduce},
         {"all_reduce", all_reduce},
         {"reduce_scatter", reduce_scatter},
@@ -46,17 +46,27 @@ std::optional<CollectiveKind> collective_called(std::string_view name)
         {"send", send_receive},
         {"recv", send_receive},
         {"coalesced", send_receive},
-        {"gather", all_gather},
     }};
     return meaning_of(name, words);
 }
 
+bool moves_data(std::string_view name)
+{
+    return collective_called(name) || name.find("gather") != name.npos ||
+           name.find("scatter") != name.npos;
+}
+
 int torch_element_bytes(std::string_view dtype)
 {
-    static constexpr std::array<WordMeaning<int>, 15> words{{
+    static constexpr std::array<WordMeaning<int>, 22> words{{
         {"bfloat16", 2},
         {"complexdouble", 16},
         {"complexfloat", 8},
+        {"complexhalf", 4},
+        {"complex<double", 16},
+        {"complex<float", 8},
+        {"complex<c10::half", 4},
+        {"float4", 1}, // two in a byte, which is the element
         {"float8", 1},
         {"double", 8},
         {"half", 2},
@@ -67,7 +77,9 @@ int torch_element_bytes(std::string_view dtype)
         {"byte", 1},
         {"char", 1},
         {"bool", 1},
-        {"uint64", 8},
+        {"int64", 8},
+        {"int16", 2},
+        {"int8", 1},
         {"int", 4},
     }};
     return meaning_of(dtype, words).value_or(0);

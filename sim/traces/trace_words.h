@@ -10,6 +10,10 @@ namespace trainyard {
 // Of "_allgather_base", "allreduce", "alltoall_base", "send", "nccl:all_reduce", ...
 std::optional<CollectiveKind> collective_called(std::string_view name);
 
+// Whether what is called like that is one of these, or gathers to or scatters from one rank, of
+// which there is no kind here; not "wait".
+bool moves_data(std::string_view name);
+
 // Bytes of an element of "BFloat16", "c10::BFloat16", "float", ...; 0: not known.
 int torch_element_bytes(std::string_view dtype);
 

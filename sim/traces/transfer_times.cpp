@@ -17,6 +17,7 @@ public:
                     times_.back()[op.transfer].moving_from = op.span.start;
         }
         estimate();
+        take_lone();
         for (const MatchedCollective& collective : job.collectives)
             note_arrivals(collective);
         take_stated();
@@ -59,6 +60,16 @@ private:
                     time_of(r, op) = {op.span.end - length, MovingFrom::quickest, -1};
                 }
         }
+    }
+
+    // There is nobody to wait for.
+    void take_lone()
+    {
+        for (std::size_t r = 0; r < job_.ranks.size(); ++r)
+            for (const TraceOp& op : job_.ranks[r].ops)
+                if (op.transfer != TraceOp::no_transfer &&
+                    job_.ranks[r].transfers[op.transfer].ranks == 1)
+                    time_of(r, op) = {op.span.start, MovingFrom::arrivals, -1};
     }
 
     void note_arrivals(const MatchedCollective& collective)

@@ -13,6 +13,7 @@ namespace {
 
 constexpr double least_share = 0.02; // of the device's time, to be shown
 constexpr std::size_t scaled_rows_shown = 6;
+constexpr double far_off = 4; // times slower or faster than constants say, of transfers
 
 // "rank 2", "ranks 2 to 5", "ranks 2, 3 and 2 more".
 std::string ranks_text(const RebuiltStep& step, bool known)
@@ -137,7 +138,13 @@ ReportPart scaled_step_part(const ScaledStep& step)
                             "only what the cluster's constants explain of it grows");
     if (step.unchanged > 0)
         out.notes.push_back(fmt::format(
-            "as long as recorded, their sizes are unknown: {} transfers", step.unchanged));
+            "as long as recorded, their groups, kinds or sizes are unknown: {} transfers",
+            step.unchanged));
+    if (const double slowness = step.slowness(); slowness > far_off || slowness < 1 / far_off)
+        out.notes.push_back(fmt::format(
+            "Doubtful: the recorded transfers took {} times what the cluster's constants say, so "
+            "they hardly ran on such a cluster",
+            slowness >= 10 ? fmt::format("{:.0f}", slowness) : fmt::format("{:.2g}", slowness)));
     return out;
 }
 

@@ -86,8 +86,8 @@ std::string graph_works(const RunSummary& run, std::size_t width)
     std::stable_sort(rows.begin(), rows.end(), [](const GraphRow& a, const GraphRow& b) {
         return std::tuple(a.time, a.flops, a.ops) > std::tuple(b.time, b.flops, b.ops);
     });
-    const bool host = run.ranks.front().graph->on_host;
-    return rows_text(run, host ? "the host's ops" : "the device's ops", std::move(rows), width);
+    return rows_text(run, run.on_host ? "the host's ops" : "the device's ops", std::move(rows),
+                     width);
 }
 
 std::string graph_transfers(const RunSummary& run, std::size_t width)
@@ -154,9 +154,9 @@ std::string graph_chains(const RunSummary& run, std::size_t width)
                    std::tie(b.graph->critical_path, b.graph->depth);
         });
     const GraphFacts& graph = *rank.graph;
-    std::string text =
-        fmt::format("Rank {}: {} nodes that wait {} times for one another; the longest chain has {} ops", rank.rank,
-                    grouped(graph.nodes), grouped(graph.waits), grouped(graph.depth));
+    std::string text = fmt::format(
+        "Rank {}: {} nodes that wait {} times for one another; the longest chain has {} ops",
+        rank.rank, grouped(graph.nodes), grouped(graph.waits), grouped(graph.depth));
     if (has_durations(run))
         text += fmt::format(", and the stated durations along a chain come to {}",
                             to_display(graph.critical_path));

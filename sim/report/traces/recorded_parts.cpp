@@ -78,8 +78,8 @@ std::string steps_text(const RunSummary& run)
         break;
     }
     return run.times == TimesStated::timeline
-               ? "all that was recorded, as one step: neither annotated steps nor a period was "
-                 "found"
+               ? "all that was recorded, as one step: none is annotated, and nothing that repeats "
+                 "is surely one"
                : "all that was recorded, as one step: none is annotated";
 }
 
@@ -128,7 +128,7 @@ ReportPart device_work_part(const RunSummary& run)
     std::stable_sort(rows.begin(), rows.end(),
                      [](const WorkRow& a, const WorkRow& b) { return a.time > b.time; });
     TextTable table({Align::left, Align::right, Align::right, Align::right});
-    table.add({"the device's ops", "time", "", "ops"});
+    table.add({run.on_host ? "the host's ops" : "the device's ops", "time", "", "ops"});
     for (const WorkRow& row : rows)
         table.add({std::string(title_of(row.work)), to_display(row.time),
                    percent(sum.value() > 0 ? row.time / sum : 0), count_text(std::round(row.ops))});

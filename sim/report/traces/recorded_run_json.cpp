@@ -222,6 +222,7 @@ Json json_of_scaled(const ScaledStep& step)
                                                       {"scaled_ranks", row.scaled_ranks},
                                                       {"moving_seconds", row.recorded.value()},
                                                       {"scaled_moving_seconds", row.scaled.value()},
+                                                      {"expected_seconds", row.expected.value()},
                                                       {"may_hold_waiting", row.may_wait}});
                                               })},
                         {"transfers_unchanged", Json(step.unchanged)}};
@@ -245,6 +246,7 @@ Json recorded_run_json(const RunSummary& run)
         {"steps_from", name_of(run.step_source)},
         {"steps", list_of(run.step_numbers, [](int number) { return Json(number); })},
         {"times", name_of(run.times)},
+        {"on_host", run.on_host},
         {"step_seconds", seconds_or_null(run.step, timeline)},
         {"not_recognised", seconds_or_null(Seconds(run.not_recognised), timeline)},
         {"sizes", std::move(sizes)},

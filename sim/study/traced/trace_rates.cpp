@@ -174,11 +174,25 @@ Problems too_little(const std::vector<TracedClass>& classes, const std::string& 
     return {};
 }
 
-// What is likely of another job, and may be of this one.
-std::vector<std::string> doubts_of(const TraceFit& fit)
+// Kernels that are not recognised count as memory-bound, which not all of them need be.
+Problems too_unknown(const RunSummary& recorded, const std::string& trace)
 {
-    constexpr double many = 1.5;     // times as many kernels
-    constexpr double surprising = 3; // standard deviations
+    constexpr double most = 1.0 / 3;
+    if (recorded.not_recognised <= most)
+        return {};
+    return {{trace, 0, "",
+             fmt::format("holds kernels that are not recognised for {:.0f} % of the device's time: "
+                         "what they tell of a rate is not known",
+                         100 * recorded.not_recognised),
+             "trainyard import trace FILE ... lists the longest", Severity::error}};
+}
+
+// What is likely of another job, and may be of this one.
+std::vector<std::string> doubts_of(const TraceFit& fit, const RunSummary& recorded)
+{
+    constexpr double many_unknown = 0.1; // of the device's time
+    constexpr double many = 1.5;         // times as many kernels
+    constexpr double surprising = 3;     // standard deviations
     std::vector<std::string> out;
     for (std::size_t k = 0; k < own_rates().size(); ++k) {
         const OwnRate& rate = own_rates()[k];
@@ -197,6 +211,10 @@ std::vector<std::string> doubts_of(const TraceFit& fit)
         out.push_back(fmt::format("The recording runs {:.0f} kernels a step, the scenario {:.0f}: "
                                   "what it does besides counts as slowness.",
                                   fit.recorded_kernels, fit.simulated_kernels));
+    if (recorded.not_recognised > many_unknown)
+        out.push_back(fmt::format("Kernels that are not recognised take {:.0f} % of the device's "
+                                  "time, and count as memory-bound.",
+                                  100 * recorded.not_recognised));
     return out;
 }
 
@@ -223,6 +241,8 @@ Checked<TraceFit> fit_trace(const RunSummary& recorded, const ScenarioFile& scen
                             const Json& base, Session& session, const std::string& name,
                             const std::string& trace, const WorkControl& work)
 {
+    if (Problems problems = too_unknown(recorded, trace); !problems.empty())
+        return tl::unexpected(std::move(problems));
     TraceProblem problem(recorded, scenario, base, session, work);
     std::vector<double> prior;
     for (const OwnRate& rate : own_rates())
@@ -265,7 +285,7 @@ Checked<TraceFit> fit_trace(const RunSummary& recorded, const ScenarioFile& scen
     out.simulated_kernels = before->simulated_kernels;
     out.profile = profile_with(base, *fit, name, std::filesystem::path(trace).filename().string());
     out.rates = std::move(*fit);
-    out.doubts = doubts_of(out);
+    out.doubts = doubts_of(out, recorded);
     return out;
 }
 

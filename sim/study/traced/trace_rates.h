@@ -22,10 +22,10 @@ struct TracedTarget {
 // all-to-alls, each to 5 %, with the prior of own_rates(). What tells too little is left out:
 // classes of less than 1 % of the device's time, transfers of less than 1 MB and those whose
 // beginning is not known. Host times are left alone, since a profiler slows the host. Problems
-// where nothing is left, a rate would be more than twice the stated one (or six times faster than
-// it is believed to vary) or a class of a tenth of
-// the recorded time still takes twice as long with the new rates (the recording is of another job),
-// or a constant leaves its range. `trace` names the file as a source.
+// where nothing is left, kernels that are not recognised take a third of the device's time, a rate
+// would be more than twice the stated one (or six times faster than it is believed to vary) or a
+// class of a tenth of the recorded time still takes twice as long with the new rates (the recording
+// is of another job), or a constant leaves its range. `trace` names the file as a source.
 Checked<TraceFit> fit_trace(const RunSummary& recorded, const ScenarioFile& scenario,
                             const Json& base, Session& session, const std::string& name,
                             const std::string& trace, const WorkControl& work = {});

@@ -1,6 +1,7 @@
 #include "sim/traces/execution/call_message.h"
 
 #include "sim/traces/execution/tensor_text.h"
+#include "sim/traces/kernel_rules.h"
 #include "sim/traces/trace_words.h"
 
 #include <algorithm>
@@ -37,10 +38,10 @@ void take_rank(CallMessage& out, std::string_view member)
     const std::optional<std::uint64_t> rank = whole_number(member);
     if (!rank || *rank > most_trace_ranks)
         return;
-    const CollectiveKind kind = *out.transfer.kind;
+    const std::optional<CollectiveKind> kind = out.transfer.kind;
     if (kind == CollectiveKind::send_receive)
         out.transfer.peer = static_cast<int>(*rank);
-    else if (kind != CollectiveKind::broadcast && kind != CollectiveKind::reduce)
+    else if (kind && kind != CollectiveKind::broadcast && kind != CollectiveKind::reduce)
         out.rank = static_cast<int>(*rank);
 }
 
@@ -68,6 +69,8 @@ void take_size(CallMessage& out, std::span<const std::string_view> behind_name)
 
 std::uint64_t whole_bytes(const NodeDraft& draft, const TraceTransfer& transfer)
 {
+    if (!transfer.kind)
+        return 0;
     constexpr std::uint64_t most = std::uint64_t{1}
                                    << 58U; // elements: beyond, bytes have no number
     const auto element = static_cast<std::uint64_t>(torch_element_bytes(transfer.dtype));
@@ -84,6 +87,17 @@ std::uint64_t whole_bytes(const NodeDraft& draft, const TraceTransfer& transfer)
     return whole_elements(*transfer.kind, in, gathered);
 }
 
+// "GenericList[Tensor(float)]"
+std::string element_type(std::string_view types)
+{
+    constexpr std::string_view opening = "Tensor(";
+    const std::size_t tensor = types.find(opening);
+    if (tensor == types.npos)
+        return "";
+    types.remove_prefix(tensor + opening.size());
+    return std::string(types.substr(0, types.find(')')));
+}
+
 } // namespace
 
 std::optional<CallMessage> call_message(const NodeDraft& draft)
@@ -95,21 +109,15 @@ std::optional<CallMessage> call_message(const NodeDraft& draft)
                                                          : "";
     CallMessage out;
     out.transfer.kind = collective_called(called);
-    if (!out.transfer.kind)
+    if (!moves_data(called))
         return std::nullopt;
     out.transfer.dtype = draft.dtype;
     out.transfer.group = draft.group;
     out.transfer.purpose = draft.purpose;
     out.transfer.ranks =
         draft.group_size <= most_trace_ranks ? static_cast<int>(draft.group_size) : 0;
-    if (out.transfer.dtype.empty()) {
-        // "GenericList[Tensor(float)]"
-        const std::size_t tensor = draft.in_types.find("Tensor(");
-        if (tensor != draft.in_types.npos) {
-            const std::string_view rest = std::string_view(draft.in_types).substr(tensor + 7);
-            out.transfer.dtype = rest.substr(0, rest.find(')'));
-        }
-    }
+    if (out.transfer.dtype.empty())
+        out.transfer.dtype = element_type(draft.in_types);
     if (name != members.end()) {
         const auto place = static_cast<std::size_t>(name - members.begin());
         if (place >= 1)
@@ -119,6 +127,26 @@ std::optional<CallMessage> call_message(const NodeDraft& draft)
         take_size(out, std::span(members).subspan(place + 1));
     }
     out.transfer.bytes = whole_bytes(draft, out.transfer);
+    return out;
+}
+
+std::optional<TraceTransfer> backend_message(const NodeDraft& draft,
+                                             const std::vector<TraceGroup>& groups)
+{
+    TraceTransfer out;
+    if (!draft.schema.empty() || work_of_kernel(draft.name) != DeviceWork::communication)
+        return std::nullopt;
+    out.kind = collective_called(draft.name);
+    if (!moves_data(draft.name))
+        return std::nullopt;
+    out.dtype = element_type(draft.in_types);
+    if (groups.size() == 1) { // there is no other that it could be of
+        out.ranks = groups.front().size;
+        out.group = groups.front().name;
+        out.purpose = groups.front().purpose;
+        out.members = groups.front().ranks;
+    }
+    out.bytes = whole_bytes(draft, out);
     return out;
 }
 

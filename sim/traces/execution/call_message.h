@@ -20,6 +20,11 @@ struct CallMessage {
 // and later the group's first rank, stride and size; attributes repeat them from 1.0.3 on.
 std::optional<CallMessage> call_message(const NodeDraft& draft);
 
+// Of a node that a backend names itself, "gloo:all_gather": what goes in and, where the job has a
+// single group, among whom. Nothing for other nodes. Most such nodes lie within a call as above.
+std::optional<TraceTransfer> backend_message(const NodeDraft& draft,
+                                             const std::vector<TraceGroup>& groups);
+
 // A text in quotes without them.
 std::string unquoted(std::string_view text);
 

@@ -150,6 +150,7 @@ void line_up(const ExecutionTrace& trace, const Nesting& nesting, const std::vec
         mark.span.end = now;
     if (out.ops.empty())
         return;
+    take_apart_sums_of_gradients(out.ops);
     find_steps(marks, out);
     out.steps.back().span.end = now; // the last op may take no time
     // The profiler's last step may end before anything is done in it.
@@ -206,6 +207,7 @@ Checked<RankActivity> activity_of(ExecutionTrace&& trace)
         return refused("holds no op that does work",
                        "an execution trace of a training step is expected");
     facts->tensors = trace.tensors;
+    facts->tensor_numbers = trace.tensor_numbers;
     facts->tensor_bytes = trace.tensor_bytes;
     facts->on_host = !any_device;
     facts->sizes_go_in = !trace.calls;

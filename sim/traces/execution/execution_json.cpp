@@ -227,8 +227,10 @@ Checked<ExecutionTrace> read_execution_json(JsonStream& stream, const std::strin
             stream.advance();
     } while (several && !stream.ended());
     if (events.builder().size() == 0)
-        return tl::unexpected(Problems{{file, 0, "", "is an execution trace without a node",
-                                        "record a step with it", Severity::error}});
+        return tl::unexpected(Problems{{file, 0, "", "holds no node of an execution trace",
+                                        "record a step with it; dumps of NCCL's flight recorder "
+                                        "are none",
+                                        Severity::error}});
     return events.builder().take();
 }
 

@@ -247,7 +247,7 @@ Checked<ExecutionTrace> read_execution_protobuf(JsonStream& stream, const std::s
              fmt::format("node {}, at byte {}: {}", builder.size() + 1, messages.begun(), problem),
              "a whole trace of mlcommons/chakra's protobuf is expected", Severity::error}});
     if (builder.size() == 0)
-        return tl::unexpected(Problems{{file, 0, "", "is an execution trace without a node",
+        return tl::unexpected(Problems{{file, 0, "", "holds no node of an execution trace",
                                         "record a step with it", Severity::error}});
     return builder.take();
 }

@@ -50,7 +50,8 @@ struct ExecutionTrace {
     bool calls = false;               // PyTorch's calls within calls: all is the host's, no times
     bool any_duration = false;
     std::uint64_t tensors = 0;
-    double tensor_bytes = 0; // of the storages that they lie in
+    std::uint64_t tensor_numbers = 0; // as in GraphFacts
+    double tensor_bytes = 0;          // of the storages that they lie in
 
     const std::string& text(TraceNameId id) const
     {

@@ -46,8 +46,11 @@ std::optional<TensorReference> tensor_of(std::string_view list)
             return std::nullopt;
         numbers[i] = *number;
     }
+    const std::string_view device = members.back().substr(1);
+    if (device.size() <= 1) // an undefined tensor lies nowhere
+        return std::nullopt;
     return TensorReference{numbers[0], numbers[1], numbers[3], numbers[4],
-                           members.back().substr(1).starts_with("cpu")};
+                           device.starts_with("cpu")};
 }
 
 } // namespace

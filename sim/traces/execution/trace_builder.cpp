@@ -100,6 +100,9 @@ void ExecutionBuilder::describe_call(GraphNode& node, const NodeDraft& draft)
         add_groups(draft);
     } else if (draft.name == "record_param_comms") {
         add_call_transfer(node, draft);
+        parents_of_messages_.emplace(node.id, node.parent);
+    } else if (const auto message = backend_message(draft, trace_.groups)) {
+        backend_messages_.emplace_back(trace_.nodes.size(), *message);
     } else if (!draft.backend.empty()) { // of a compiler: its name is the kernel's
         node.role = NodeRole::op;
         node.work = work_of_kernel(draft.name);
@@ -230,6 +233,7 @@ void ExecutionBuilder::pass_tensors(GraphNode& node, const NodeDraft& draft)
         for (const TensorReference& tensor : *tensors) {
             on_host = on_host && tensor.on_host;
             tensors_.insert(tensor.id);
+            trace_.tensor_numbers = (trace_.tensor_numbers ^ tensor.id) * 0x100000001b3; // FNV
             double& bytes = storages_[tensor.storage];
             bytes = std::max(bytes, tensor.bytes());
         }
@@ -261,8 +265,23 @@ void ExecutionBuilder::pass_tensors(GraphNode& node, const NodeDraft& draft)
     node.wait_count = static_cast<std::uint32_t>(trace_.waits.size() - node.first_wait);
 }
 
+// A backend's own node is a transfer where it neither lies within a call that describes it nor has
+// one within.
+void ExecutionBuilder::take_backend_messages()
+{
+    std::unordered_set<std::uint64_t> around;
+    for (const auto& [id, parent] : parents_of_messages_)
+        around.insert(parent);
+    for (auto& [place, message] : backend_messages_) {
+        GraphNode& node = trace_.nodes[place];
+        if (!parents_of_messages_.contains(node.parent) && !around.contains(node.id))
+            keep_transfer(node, std::move(message));
+    }
+}
+
 ExecutionTrace ExecutionBuilder::take()
 {
+    take_backend_messages();
     if (ranks_.size() == 1 && (!trace_.calls || unnamed_groups_.size() <= 1))
         trace_.rank = *ranks_.begin();
     else if (!trace_.calls)

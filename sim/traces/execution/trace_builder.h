@@ -35,6 +35,7 @@ private:
     void add_groups(const NodeDraft& draft);
     void pass_tensors(GraphNode& node, const NodeDraft& draft);
     void keep_transfer(GraphNode& node, TraceTransfer transfer);
+    void take_backend_messages();
 
     ExecutionTrace trace_;
     std::unordered_set<std::uint64_t> ids_;
@@ -43,8 +44,10 @@ private:
     std::unordered_map<std::uint64_t, std::uint64_t> writers_;   // of storages: the last op
     std::unordered_map<std::uint64_t, std::string> group_names_; // by the number of their backend
     std::unordered_map<std::uint64_t, int> group_sizes_;         // of groups without a name
-    std::vector<std::pair<std::size_t, std::uint64_t>> in_unnamed_; // transfers of these
-    std::set<int> ranks_;                                           // this one's, as messages say
+    std::vector<std::pair<std::size_t, std::uint64_t>> in_unnamed_;        // transfers of these
+    std::unordered_map<std::uint64_t, std::uint64_t> parents_of_messages_; // that calls describe
+    std::vector<std::pair<std::size_t, TraceTransfer>> backend_messages_;  // by places of nodes
+    std::set<int> ranks_; // this one's, as messages say
     std::set<std::uint64_t> unnamed_groups_;
 };
 

@@ -1,5 +1,6 @@
 #include "sim/traces/nsight/nsight_reader.h"
 
+#include "sim/base/utf8.h"
 #include "sim/database/database.h"
 #include "sim/traces/nsight/nvtx_ranges.h"
 
@@ -15,6 +16,8 @@
 namespace trainyard {
 namespace {
 
+constexpr std::string_view kernel_table = "CUPTI_ACTIVITY_KIND_KERNEL";
+constexpr std::string_view graph_table = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE";
 constexpr std::int64_t latest_time = 2'500'000'000'000'000'000; // nanoseconds: in 2049
 constexpr std::int64_t year = 31'556'952'000'000'000;
 
@@ -60,7 +63,7 @@ public:
 
     Checked<std::vector<RankTrace>> read()
     {
-        if (!has("CUPTI_ACTIVITY_KIND_KERNEL") || !has("StringIds"))
+        if ((!has(kernel_table) && !has(graph_table)) || !has("StringIds"))
             return refused("holds no kernels of Nsight Systems",
                            "nsys profile -t cuda,nvtx ..., then nsys export --type sqlite");
         if (has("TARGET_INFO_SESSION_START_TIME"))
@@ -68,6 +71,7 @@ public:
                 number("SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME LIMIT 1"), 0,
                 latest_time);
         read_kernels();
+        read_graphs();
         read_copies("CUPTI_ACTIVITY_KIND_MEMCPY", DeviceActivity::copy);
         read_copies("CUPTI_ACTIVITY_KIND_MEMSET", DeviceActivity::set);
         if (problem_.empty() && ranks_.empty())
@@ -174,13 +178,30 @@ private:
 
     void read_kernels()
     {
-        constexpr std::string_view table = "CUPTI_ACTIVITY_KIND_KERNEL";
+        if (!has(kernel_table))
+            return;
         const auto question =
-            selection(table, {"start", "end", "deviceId", "streamId", "correlationId"},
+            selection(kernel_table, {"start", "end", "deviceId", "streamId", "correlationId"},
                       {"globalPid", "demangledName", "shortName"});
-        each(table, question, [&](const Statement& row, TraceSpan span) {
+        each(kernel_table, question, [&](const Statement& row, TraceSpan span) {
             const int name = row.is_null(6) ? 7 : 6;
             add_device_event(rank_of(row.integer(5)), row, span, string_of(row.integer(name)),
+                             DeviceActivity::kernel, 0);
+        });
+    }
+
+    // Unless asked for more, Nsight records of a CUDA graph when it ran, and no kernel of it.
+    void read_graphs()
+    {
+        if (!has(graph_table))
+            return;
+        const auto question =
+            selection(graph_table, {"start", "end", "deviceId", "streamId", "correlationId"},
+                      {"globalPid", "graphId"});
+        each(graph_table, question, [&](const Statement& row, TraceSpan span) {
+            RankTrace& rank = rank_of(row.integer(5));
+            ++rank.graphs;
+            add_device_event(rank, row, span, fmt::format("CUDA graph {}", row.integer(6)),
                              DeviceActivity::kernel, 0);
         });
     }
@@ -258,7 +279,7 @@ private:
             return "";
         Statement statement(database_, "SELECT name FROM TARGET_INFO_GPU WHERE id = ?");
         statement.bind(std::int64_t{device});
-        return statement.step() ? statement.text(0) : std::string();
+        return statement.step() ? printable_lines(statement.text(0)) : std::string();
     }
 
     std::vector<RankTrace> take()

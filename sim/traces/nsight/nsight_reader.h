@@ -1,7 +1,7 @@
 #pragma once
 
-// Reads what Nsight Systems exports as SQLite (`nsys export --type sqlite`): kernels, copies, calls
-// of the CUDA runtime and NVTX ranges, row by row.
+// Reads what Nsight Systems exports as SQLite (`nsys export --type sqlite`): kernels, graphs whose
+// kernels were not recorded, copies, calls of the CUDA runtime and NVTX ranges, row by row.
 
 #include "sim/base/diagnostic.h"
 #include "sim/base/progress.h"

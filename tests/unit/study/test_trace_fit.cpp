@@ -223,3 +223,18 @@ TEST_CASE("layers that the recording lacks explain rates that are too fast")
     CHECK_THAT(problems.front().message, ContainsSubstring("repeats 6 times"));
     CHECK_THAT(problems.front().message, ContainsSubstring("12 passes of layers"));
 }
+
+TEST_CASE("kernels that are not recognised are doubted, and tell nothing where they are many")
+{
+    TracedJob job;
+    RunSummary run = recording_of(job.with(std::vector<double>(own_rates().size(), 0.0)));
+    const auto fit = [&](double unknown) {
+        run.not_recognised = unknown;
+        return fit_trace(run, job.file, job.base, job.session, "mine", "rank0.json");
+    };
+    REQUIRE(fit(0.05));
+    CHECK(fit(0.05)->doubts.empty());
+    REQUIRE(fit(0.2));
+    CHECK(fit(0.2)->doubts.size() == 1);
+    CHECK(!fit(0.5));
+}

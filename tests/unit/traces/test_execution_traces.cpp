@@ -179,12 +179,72 @@ TEST_CASE("ranks of one run make a job, and others are refused by name")
                ContainsSubstring("not of one run"));
 }
 
+TEST_CASE("an undefined tensor lies nowhere, so a job of the host's cores is one with it too")
+{
+    const std::string values = tensor(1, 8, "cpu");
+    WrittenGraph step;
+    step.op(3, 2, "aten::mm", fmt::format("[{}], [[8]]", values),
+            fmt::format("[{}], [[8]]", values));
+    step.op(4, 2, "aten::native_layer_norm", fmt::format("[{}], [[8]]", values),
+            fmt::format("[{}, [0, 0, 0, 0, 0, \"\"]], [[8], []]", values));
+    step.op(5, 2, "aten::relu", fmt::format("[[0, 0, 0, 0, 0, \"\"], {}], [[], [8]]", values),
+            fmt::format("[{}], [[8]]", values));
+    const RankActivity rank = activity_read(step.text());
+    CHECK(rank.ops.size() == 3);
+    CHECK(rank.graph->on_host);
+    CHECK(rank.graph->tensors == 1);
+    CHECK(rank.graph->waits == 2); // each for the one before, none for what is undefined
+}
+
+TEST_CASE("a backend's own node is a transfer where no call describes it")
+{
+    const auto step = [](bool described) {
+        WrittenGraph out;
+        out.named(
+            3, 2, "## process_group:init ##",
+            R"(["[{\"pg_name\": \"0\", \"pg_desc\": \"default_pg\", \"group_size\": 4}]"], [[]])");
+        const std::string tensors = fmt::format("[{}], [[128]]", tensor(7, 128, "cpu"));
+        out.op(4, 2, "aten::mm", tensors, tensors);
+        if (described)
+            out.all_reduce(8, 2, 128);
+        out.named(9, described ? 8 : 2, "gloo:all_gather", tensors);
+        return activity_read(out.text());
+    };
+    const RankActivity rank = step(false);
+    REQUIRE(rank.transfers.size() == 1);
+    CHECK(rank.transfers[0].kind == CollectiveKind::all_gather);
+    CHECK(rank.transfers[0].ranks == 4);
+    CHECK(rank.transfers[0].bytes == 4 * 128 * 4);
+    CHECK(rank.ops.size() == 2);
+    const RankActivity described = step(true);
+    REQUIRE(described.transfers.size() == 1);
+    CHECK(described.transfers[0].kind == CollectiveKind::all_reduce);
+}
+
+TEST_CASE("execution traces that name no rank and hold the same tensors may be copies")
+{
+    const auto doubts = [](int other) {
+        std::vector<DigestedRank> ranks;
+        for (const int first : {1, other}) {
+            WrittenGraph step;
+            const std::string tensors = fmt::format("[{}], [[8]]", tensor(first, 8));
+            step.op(3, 2, "aten::mm", tensors, tensors);
+            ranks.push_back(std::move(
+                read_text(step.text(), fmt::format("{}.json", ranks.size()))->ranks.front()));
+        }
+        return join_ranks(std::move(ranks))->doubts;
+    };
+    REQUIRE(doubts(1).size() == 1);
+    CHECK_THAT(doubts(1).front(), ContainsSubstring("is it a copy?"));
+    CHECK(doubts(2).empty());
+}
+
 TEST_CASE("damaged execution traces are refused with their place")
 {
     const std::string whole = small_step().text();
     CHECK_THAT(refusal_of(whole.substr(0, whole.size() - 40)), ContainsSubstring("ends too early"));
     CHECK_THAT(refusal_of(R"json({"schema": "1.1.1-chakra.0.0.4", "nodes": []})json"),
-               ContainsSubstring("without a node"));
+               ContainsSubstring("no node of an execution trace"));
     CHECK_THAT(refusal_of("{\"schema\": \"1.1.1-chakra.0.0.4\", \"nodes\": [\n{\"name\": \"a\"}]}"),
                ContainsSubstring("2: a node without an id"));
     CHECK_THAT(refusal_of(WrittenGraph().around(2, 1, "a").around(2, 1, "b").text()),

@@ -1,6 +1,7 @@
 // Traces of jobs that train on their host's cores.
 
 #include "sim/traces/run_summary.h"
+#include "sim/traces/step_needs.h"
 #include "tests/unit/traces/written_trace.h"
 
 using namespace trainyard;
@@ -115,4 +116,71 @@ TEST_CASE("ops that only launch are none of the host's work")
     nothing.on_cores().host("cpu_op", "aten::empty", 0, 5);
     nothing.host("user_annotation", "gloo:all_reduce", 10, 50, "\"Ev Idx\": 0", 5);
     CHECK(refused(nothing)); // what computed was not recorded
+}
+
+TEST_CASE(
+    "what a backend's own threads do is its transfer, and what waits for one computes nothing")
+{
+    WrittenTrace written(0, 2);
+    written.on_cores().step(1, 0, 1000);
+    written.host("cpu_op", "aten::mm", 10, 100, floats);
+    written.host("cpu_op", "_c10d_functional::wait_tensor", 120, 300);
+    written.host("user_annotation", "gloo:all_gather", 110, 300,
+                 R"("Input Dims": [[1000]], "Input type": ["float"])", 5);
+    written.host("cpu_op", "aten::copy_", 350, 50, "\"Ev Idx\": 0", 5);
+    written.host("cpu_op", "aten::mm", 430, 100, floats);
+    const Checked<JobTrace> job = joined({written});
+    REQUIRE(job);
+    CHECK(job->ranks.front().ops.size() == 3);
+    const RunSummary run = run_summary(*job);
+    const auto time = [&](TimeKind kind) {
+        return run.ranks[0].time[static_cast<std::size_t>(kind)].value();
+    };
+    CHECK_THAT(time(TimeKind::exposed_dp), WithinRel(300e-6, 1e-9));
+    REQUIRE(run.transfers.size() == 1);
+    CHECK(run.transfers[0].bytes == 2 * 1000 * 4); // of both ranks
+}
+
+TEST_CASE("a core's host goes on when its op has ended, so ops make up the step and not the host")
+{
+    WrittenTrace written(0, 1);
+    written.on_cores().step(1, 0, 400);
+    for (int i = 0; i < 3; ++i)
+        written.host("cpu_op", "aten::mm", 10 + 130 * i, 100, floats);
+    const Checked<JobTrace> job = joined({written});
+    REQUIRE(job);
+    for (const TraceOp& op : job->ranks.front().ops)
+        CHECK(op.blocks_host);
+    const StepNeeds needs =
+        step_needs(job->ranks.front(), transfer_times(*job)[0], job->ranks.front().steps.front());
+    TraceTime host = needs.host_before_end + needs.host_end;
+    for (const OpNeeds& op : needs.ops)
+        host += op.host_before + op.host;
+    CHECK(host == us(400 - 300));
+    const Checked<RebuiltStep> step = rebuild_step(*job, {.known = {0}, .transfer_time = {}});
+    REQUIRE(step);
+    CHECK_THAT(step->rebuilt() / step->recorded(), WithinAbs(1, 1e-6));
+}
+
+TEST_CASE(
+    "products beyond any core's rate are doubted, and that only the host was recorded is told")
+{
+    const auto job_of_products = [](double length) {
+        WrittenTrace written(0, 1);
+        written.on_cores().step(1, 0, 100 + length);
+        written.host("cpu_op", "aten::mm", 10, length,
+                     R"("Input Dims": [[4096, 4096], [4096, 4096]], "Input type": ["float"])");
+        Checked<JobTrace> job = joined({written});
+        REQUIRE(job);
+        return std::move(*job);
+    };
+    // 137 GFLOP in 10 us, as long as a launch takes, and in 100 ms.
+    const JobTrace launched = job_of_products(10);
+    REQUIRE(launched.doubts.size() == 1);
+    CHECK_THAT(launched.doubts.front(), ContainsSubstring("PFLOP/s"));
+    const JobTrace computed = job_of_products(100'000);
+    CHECK(computed.doubts.empty());
+    REQUIRE(computed.assumed.size() == 1);
+    CHECK_THAT(computed.assumed.front(), ContainsSubstring("no event is of a device"));
+    CHECK(run_summary(computed).on_host);
 }

@@ -13,6 +13,7 @@ TEST_CASE("kernels are what their makers' names say")
         {"volta_sgemm_128x32_nn", DeviceWork::gemm},
         {"void cutlass::device_kernel<flash::FlashAttnBwd<...>>", DeviceWork::attention},
         {"fmha_cutlassF_bf16_aligned_64x64_rf_sm80", DeviceWork::attention},
+        {"void vllm::reshape_and_cache_flash_kernel<__nv_bfloat16>", DeviceWork::copy},
         {"volta_scudnn_128x64_relu_interior_nn_v1", DeviceWork::convolution},
         {"void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>>",
          DeviceWork::elementwise},
@@ -56,6 +57,13 @@ TEST_CASE("sizes are counted over all tensors of an op")
     CHECK(torch_element_bytes("Float8_e4m3fn") == 1);
     CHECK(torch_element_bytes("float") == 4);
     CHECK(torch_element_bytes("Scalar") == 0);
+    CHECK(torch_element_bytes("UInt16") == 2);
+    CHECK(torch_element_bytes("UInt8") == 1);
+    CHECK(torch_element_bytes("UInt64") == 8);
+    CHECK(torch_element_bytes("Int") == 4);
+    CHECK(torch_element_bytes("ComplexHalf") == 4);
+    CHECK(torch_element_bytes("c10::complex<double>") == 16);
+    CHECK(torch_element_bytes("Float4_e2m1fn_x2") == 1);
 }
 
 TEST_CASE("descriptions of process groups say what they are for, or nothing")

@@ -1,5 +1,7 @@
 #include "sim/base/files.h"
 #include "sim/traces/event_draft.h"
+#include "sim/traces/host_context.h"
+#include "sim/traces/trace_file.h"
 #include "tests/unit/traces/written_trace.h"
 
 using namespace trainyard;
@@ -103,6 +105,8 @@ TEST_CASE("a packed trace reads as the plain one")
         REQUIRE(!refused);
         CHECK_THAT(refused.error().front().message, ContainsSubstring("end too early"));
         CHECK_THAT(refused.error().front().message, ContainsSubstring("bytes of text"));
+        // Lines of the text are none of the packed file, so none is quoted.
+        CHECK(render(refused.error(), "").find(" | ") == std::string::npos);
     }
 }
 
@@ -124,4 +128,48 @@ TEST_CASE("what is no trace of a GPU's work is refused by name")
                ContainsSubstring("a time beyond any clock's"));
     CHECK_THAT(refusal(std::string(100, '[')), ContainsSubstring("nested deeper"));
     CHECK_THROWS_AS(read_kineto("/nowhere/trace.json"), WorldError);
+}
+
+TEST_CASE("ids beyond integers tell ops apart like others")
+{
+    WrittenTrace written;
+    for (const int i : {0, 1})
+        written
+            .host("cpu_op", i == 0 ? "aten::mm" : "aten::bmm", 100 * i, 20,
+                  fmt::format("\"External id\": 1844674407370955160{}, \"Input Dims\": [[{}]]", i,
+                              i + 7))
+            .kernel("gemm", 100 * i + 10, 20,
+                    fmt::format(", \"External id\": 1844674407370955160{}", i));
+    const RankTrace trace = written.read();
+    const std::vector<LaunchContext> contexts = launch_contexts(trace);
+    REQUIRE(contexts.size() == 2);
+    CHECK(trace.text(contexts[0].shapes) == "[[7]]");
+    CHECK(trace.text(contexts[1].shapes) == "[[8]]");
+}
+
+TEST_CASE("files that are no text, hold nothing or stand in one line are refused by what helps")
+{
+    const testing::Folder folder;
+    const auto problem = [&](const std::string& text) {
+        const Checked<TraceFile> read = read_trace_file(folder.file("trace", text));
+        REQUIRE(!read);
+        return read.error().front();
+    };
+    CHECK(problem("").message == "is empty");
+    CHECK_THAT(problem(std::string("NV\0\1NV\0\1", 8)).message, ContainsSubstring("neither JSON"));
+    const std::string line = "{\"traceEvents\": [" + std::string(500, ' ') + "?]}";
+    CHECK_THAT(problem(line).message, ContainsSubstring("at byte 51"));
+    CHECK(problem(line).line == 0);
+    CHECK(problem("{\n\n\"traceEvents\": [?]}").line == 3);
+}
+
+TEST_CASE("names in a trace's head drive no terminal")
+{
+    std::string text = WrittenTrace().kernel("a", 1, 2).text();
+    const std::string plain = "NVIDIA H100";
+    text.replace(text.find(plain), plain.size(), "\\u001b[31mH100");
+    const testing::Folder folder;
+    const auto ranks = read_kineto(folder.file("trace.json", text));
+    REQUIRE(ranks);
+    CHECK(ranks->front().devices.front() == "\\x1b[31mH100");
 }

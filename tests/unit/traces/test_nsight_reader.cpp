@@ -102,6 +102,29 @@ TEST_CASE("processes of one report are ranks in the order of their devices")
     CHECK(read->ranks[0].file.devices == std::vector<std::string>{"NVIDIA H100 80GB HBM3"});
 }
 
+TEST_CASE("a CUDA graph whose kernels were not recorded is one op, which is said")
+{
+    const std::string graphs = fmt::format(
+        "CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start INTEGER, end INTEGER, deviceId "
+        "INTEGER, graphId INTEGER, streamId INTEGER, correlationId INTEGER, globalPid INTEGER); "
+        "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES (520, 860, 0, 3, 7, 90, {});",
+        process);
+    Checked<TraceFile> read = read_text(small_report(graphs), "report.sqlite");
+    REQUIRE(read);
+    const RankActivity& rank = read->ranks.front().activity;
+    REQUIRE(rank.ops.size() == 7);
+    CHECK(rank.text(rank.ops[3].name) == "CUDA graph 3");
+    CHECK(rank.ops[3].work == DeviceWork::other);
+    CHECK(rank.ops[3].span.length() == TraceTime(340));
+    const Checked<JobTrace> job = join_ranks(std::move(read->ranks));
+    REQUIRE(job);
+    CHECK_THAT(fmt::format("{}", fmt::join(job->assumed, "\n")),
+               ContainsSubstring("1 runs of CUDA graphs") &&
+                   ContainsSubstring("--cuda-graph-trace=node"));
+    CHECK(read_text(small_report(graphs + "DROP TABLE CUPTI_ACTIVITY_KIND_KERNEL;"),
+                    "report.sqlite"));
+}
+
 TEST_CASE("reports without kernels, columns or times of this world are refused by table and row")
 {
     CHECK_THAT(refusal_of(small_report("DROP TABLE CUPTI_ACTIVITY_KIND_KERNEL;")),

@@ -183,3 +183,104 @@ TEST_CASE("annotations of passes that a loop mixes tell the phase of what they l
     CHECK(contexts[2].phase == Phase::backward);
     CHECK(contexts[3].phase == Phase::forward);
 }
+
+namespace {
+
+// As a trace is whose header states neither rank nor world.
+Checked<JobTrace> joined_unnamed(const std::vector<WrittenTrace>& written)
+{
+    std::vector<DigestedRank> ranks;
+    for (const WrittenTrace& trace : written) {
+        RankTrace read = trace.read();
+        read.rank.reset();
+        read.file = fmt::format("{}.json", ranks.size());
+        ranks.push_back(digest(std::move(read)));
+    }
+    return join_ranks(std::move(ranks));
+}
+
+} // namespace
+
+TEST_CASE("ranks without names are no copies of each other, and no more than the job has")
+{
+    const auto rank = [](double start) {
+        return WrittenTrace(0).step(1, 0, 90).kernel("gemm", start, 20).launch(start - 3, 1);
+    };
+    CHECK(joined_unnamed({rank(10), rank(11)}));
+    const Checked<JobTrace> copies = joined_unnamed({rank(10), rank(10)});
+    REQUIRE(!copies);
+    CHECK_THAT(copies.error().front().message, ContainsSubstring("is the recording of 0.json"));
+    const Checked<JobTrace> three = joined_unnamed({rank(10), rank(11), rank(12)});
+    REQUIRE(!three);
+    CHECK_THAT(three.error().front().message,
+               ContainsSubstring("is of rank 2 of a job of 2 ranks"));
+}
+
+TEST_CASE("what an unnamed sum is for is known where the job describes one kind of group")
+{
+    const auto job_with = [](const std::vector<std::string>& purposes) {
+        WrittenTrace written(0, 4);
+        for (const std::string& purpose : purposes)
+            written.group(purpose, purpose, 2);
+        written.group("alone", "mesh_cp", 1);
+        written.step(1, 0, 90)
+            .kernel("gemm", 10, 20)
+            .kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL", 30, 20);
+        Checked<JobTrace> job = joined({written});
+        REQUIRE(job);
+        return std::move(*job);
+    };
+    const auto role = [](const JobTrace& job) {
+        return job.role_of(job.ranks.front().transfers.front());
+    };
+    const JobTrace described = job_with({"mesh_tp"});
+    CHECK(role(described) == GroupKind::tp);
+    CHECK(run_summary(described).sizes[static_cast<std::size_t>(GroupKind::tp)] == 2);
+    const JobTrace several = job_with({"mesh_tp", "mesh_dp_shard"});
+    CHECK(!role(several));
+    CHECK(run_summary(several).sizes[static_cast<std::size_t>(GroupKind::dp)] == 2);
+    CHECK(!run_summary(several).sizes[static_cast<std::size_t>(GroupKind::cp)]);
+    REQUIRE(!several.assumed.empty());
+    CHECK_THAT(several.assumed.back(), ContainsSubstring("groups of several kinds"));
+    const JobTrace none = job_with({});
+    CHECK(role(none) == GroupKind::dp);
+    CHECK_THAT(none.assumed.back(), ContainsSubstring("are of data parallelism: 1"));
+}
+
+TEST_CASE("in a group of one rank there is nobody to wait for")
+{
+    WrittenTrace alone(0, 1);
+    alone.step(1, 0, 90).kernel(
+        "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 10, 20,
+        R"(, "Collective name": "allreduce", "In msg nelems": 9, "Out msg nelems": 9, "Group size": 1, "dtype": "Float", "Process Group Name": "0")");
+    const Checked<JobTrace> job = joined({alone});
+    REQUIRE(job);
+    const RunSummary run = run_summary(*job);
+    REQUIRE(run.transfers.size() == 1);
+    CHECK(run.transfers[0].source == MovingFrom::arrivals);
+    for (const std::optional<int>& size : run.sizes)
+        CHECK(!size);
+}
+
+TEST_CASE("a gather to one rank is none of the kinds, and sizes may differ from rank to rank")
+{
+    const auto rank = [](int number, int out) {
+        WrittenTrace written(number);
+        written.step(1, 0, 90)
+            .kernel("gemm", 0, 5)
+            .kernel(
+                "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)", 10, 20,
+                fmt::format(
+                    R"(, "Collective name": "gather", "In msg nelems": 9, "Out msg nelems": {},)"
+                    R"( "Group size": 2, "dtype": "Float", "Process Group Name": "0")",
+                    out));
+        return written;
+    };
+    const Checked<JobTrace> job = joined({rank(0, 18), rank(1, 0)});
+    REQUIRE(job);
+    for (const RankActivity& of : job->ranks) {
+        CHECK(!of.transfers.front().kind);
+        CHECK(of.transfers.front().bytes == 0);
+        CHECK(!job->role_of(of.transfers.front()));
+    }
+}

@@ -184,3 +184,125 @@ TEST_CASE("a transfer that outlasts the next kernel's start holds nothing up: th
     CHECK(account.of(TimeKind::host) == us(40));
     CHECK(account.of(TimeKind::exposed_dp) == us(0));
 }
+
+namespace {
+
+std::vector<TraceNameId> names_of(const std::string& letters)
+{
+    std::vector<TraceNameId> out;
+    for (const char letter : letters)
+        out.push_back(make_id<TraceNameId>(static_cast<std::size_t>(letter)));
+    return out;
+}
+
+std::string times(int count, const std::string& letters)
+{
+    std::string out;
+    for (int i = 0; i < count; ++i)
+        out += letters;
+    return out;
+}
+
+} // namespace
+
+TEST_CASE("a step is what kernels that run seldom repeat with, not the layer within it")
+{
+    // An embedding, 24 layers, a head.
+    const std::string pass = "e" + times(24, "abcd") + "nh";
+    CHECK(period_of(names_of(times(5, pass))) == pass.size());
+    CHECK_FALSE(is_part_of_step(names_of(times(5, pass)), pass.size()));
+    // Eight micro-batches and an update.
+    const std::string step = times(8, "e" + times(6, "abcd") + "l" + times(6, "xyz")) + "uuu";
+    CHECK(period_of(names_of(times(3, step))) == step.size());
+    // Whose kernels come many times in a row.
+    const std::string runs = times(20, "a") + times(20, "b") + "ccc";
+    CHECK(period_of(names_of(times(3, runs))) == runs.size());
+    // Of a single one only its parts repeat, and others run around them.
+    CHECK(period_of(names_of(pass)) == 4);
+    CHECK(is_part_of_step(names_of(pass), 4));
+    CHECK(is_part_of_step(names_of(step), 44));
+}
+
+TEST_CASE("what repeats within a single step is no step, unless it holds an update each time")
+{
+    const auto recorded = [](bool updates) {
+        WrittenTrace written;
+        double at = 10;
+        const auto run = [&](const std::string& name) {
+            written.kernel(name, at, 8).launch(at - 8, 1);
+            at += 10;
+        };
+        run("embedding");
+        for (int i = 0; i < 12; ++i) {
+            for (const char* const name : {"gemm", "norm", "flash", "silu"})
+                run(name);
+            if (updates)
+                written.host("user_annotation", "Optimizer.step#SGD.step", at - 9, 3);
+            run("update");
+        }
+        run("head");
+        return job_of(written);
+    };
+    const JobTrace layers = recorded(false);
+    CHECK(layers.ranks.front().step_source == StepSource::whole);
+    CHECK(layers.ranks.front().parts == 12);
+    REQUIRE(layers.assumed.size() == 1);
+    CHECK_THAT(layers.assumed.front(), ContainsSubstring("kernels repeat 12 times"));
+    const JobTrace steps = recorded(true);
+    CHECK(steps.ranks.front().step_source == StepSource::periodicity);
+    CHECK(steps.ranks.front().steps.size() == 12);
+    CHECK(steps.assumed.empty());
+}
+
+TEST_CASE("steps of a number that was there before, and steps in which nothing runs, are told")
+{
+    const JobTrace job = job_of(WrittenTrace()
+                                    .step(2, 0, 100)
+                                    .kernel("gemm", 10, 20)
+                                    .launch(5, 1)
+                                    .step(3, 100, 100)
+                                    .step(2, 200, 100)
+                                    .kernel("gemm", 210, 20)
+                                    .launch(205, 1));
+    REQUIRE(job.assumed.size() == 2);
+    CHECK_THAT(job.assumed[0], ContainsSubstring("left out: 1"));
+    const JobTrace half =
+        job_of(WrittenTrace().step(1, 0, 100).kernel("gemm", 10, 20).launch(5, 1).step(2, 100, 50));
+    REQUIRE(half.assumed.size() == 1);
+    CHECK_THAT(half.assumed[0], ContainsSubstring("in 1 of 2 steps no op begins"));
+}
+
+TEST_CASE("between a backward and the update gradients are summed, whatever the host is at")
+{
+    WrittenTrace written;
+    written.step(1, 0, 200);
+    const auto op = [&](const std::string& around, const std::string& kernel, double at) {
+        if (!around.empty())
+            written.host("user_annotation", around, at, 8);
+        written.host("cpu_op", "aten::op", at + 1, 6);
+        if (kernel == "sum")
+            written.all_reduce(at + 5, 20, 1'000'000);
+        else
+            written.kernel(kernel, at + 5, 5);
+        written.launch(at + 2, 1);
+    };
+    op("", "gemm", 0);
+    op("Optimizer.zero_grad#SGD.zero_grad", "fill", 20);
+    op("", "gemm", 40);
+    op("autograd::engine::evaluate_function: MmBackward0", "gemm", 60);
+    op("", "sum", 80);
+    op("", "norm", 110);
+    op("Optimizer.step#SGD.step", "multi_tensor", 130);
+    op("", "gemm", 150);
+    const JobTrace job = job_of(written);
+    std::vector<Phase> phases;
+    for (const TraceOp& of : job.ranks.front().ops)
+        phases.push_back(of.phase);
+    using enum Phase;
+    CHECK(phases == std::vector{forward, optimizer, forward, backward, gradient_sync, gradient_sync,
+                                optimizer, forward});
+    // So a hand-written average is no tensor parallelism.
+    CHECK(job.groups.front().role == GroupKind::dp);
+    REQUIRE(!job.assumed.empty());
+    CHECK_THAT(job.assumed.back(), ContainsSubstring("is for dp by what it carries"));
+}

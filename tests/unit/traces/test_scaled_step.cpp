@@ -56,10 +56,28 @@ TEST_CASE("the groups of data parallelism grow, and with them the step")
     const Checked<ScaledStep> across = scaled(summing(50), 128);
     REQUIRE(across);
     CHECK(across->predicted() > inside->predicted());
-    // Never less than what was measured.
-    const Checked<ScaledStep> slow = scaled(summing(100'000), 128);
-    REQUIRE(slow);
-    CHECK(slow->transfers[0].scaled == slow->transfers[0].recorded);
+    // Faster than expected inside a node is no reason to be so across nodes.
+    const Checked<ScaledStep> fast = scaled(summing(1), 128);
+    REQUIRE(fast);
+    CHECK(fast->transfers[0].scaled <= across->transfers[0].scaled);
+    CHECK(fast->transfers[0].recorded < fast->transfers[0].expected);
+}
+
+TEST_CASE("a transport that is slower than any constant grows like the constants, and is told")
+{
+    // A hundred times as long as expected, in the recorded group and so in larger ones.
+    const Checked<ScaledStep> two = scaled(summing(100'000), 8);
+    REQUIRE(two);
+    CHECK(two->slowness() > 100);
+    Seconds before = two->transfers[0].recorded;
+    for (const int ranks : {8, 16, 64, 128}) {
+        const Checked<ScaledStep> more = scaled(summing(100'000), ranks);
+        REQUIRE(more);
+        INFO(ranks);
+        CHECK(more->transfers[0].scaled > before);
+        CHECK_THAT(more->slowness(), WithinRel(two->slowness(), 1e-9));
+        before = more->transfers[0].scaled;
+    }
 }
 
 TEST_CASE("of a time that may hold waiting only what the constants explain grows")
@@ -77,6 +95,9 @@ TEST_CASE("of a time that may hold waiting only what the constants explain grows
     const ScaledTransfer further = alone(10'000, 128);
     const ScaledTransfer longer = alone(20'000, 128);
     CHECK(waiting.may_wait);
+    WrittenTrace late(0);
+    late.step(1, 0, 10'100).kernel("gemm", 0, 100).all_reduce(100, 10'000, 1'000'000);
+    CHECK(scaled({late}, 16)->slowness() == 1); // nobody knows how slow
     CHECK(waiting.scaled > waiting.recorded);
     CHECK(further.scaled > waiting.scaled);
     // The wait stays what it is.
@@ -99,6 +120,9 @@ TEST_CASE("what cannot be scaled is refused")
     WrittenTrace alone(0, 1);
     alone.step(1, 0, 100).kernel("gemm", 0, 100);
     CHECK_THAT(message(scaled({alone}, 8)), ContainsSubstring("no process group"));
+    WrittenTrace of_no_size(0, 2);
+    of_no_size.step(1, 0, 150).kernel("gemm", 0, 100).kernel("ncclDevKernel_AllReduce", 100, 50);
+    CHECK_THAT(message(scaled({of_no_size}, 8)), ContainsSubstring("group and size are known"));
     WrittenTrace nowhere(0, 0);
     nowhere.step(1, 0, 150).kernel("gemm", 0, 100).all_reduce(100, 50, 1'000'000);
     CHECK_THAT(message(scaled({nowhere}, 8)), ContainsSubstring("how many ranks"));

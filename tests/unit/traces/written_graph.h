@@ -19,7 +19,12 @@ public:
     // What is around others, or starts no kernel: a thread, an annotation, a node of autograd.
     WrittenGraph& around(int id, int parent, const std::string& name)
     {
-        return node(id, parent, name, "[], []", "[], []", "");
+        return named(id, parent, name, "[], []");
+    }
+    // Without a schema: a backend's collective on these tensors, what the observer says of groups.
+    WrittenGraph& named(int id, int parent, const std::string& name, const std::string& inputs)
+    {
+        return node(id, parent, name, inputs, "[], []", "");
     }
     // An op of ATen on tensors "[id, storage, offset, elements, 4, 'cuda:0']".
     WrittenGraph& op(int id, int parent, const std::string& name, const std::string& inputs,

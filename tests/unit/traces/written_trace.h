@@ -62,6 +62,14 @@ public:
             24);
     }
 
+    // Another process group beside the one of all ranks.
+    WrittenTrace& group(const std::string& name, const std::string& purpose, int size)
+    {
+        groups_ += fmt::format(", {{\"pg_name\": \"{}\", \"pg_desc\": \"{}\", \"pg_size\": {}}}",
+                               name, purpose, size);
+        return *this;
+    }
+
     // When the times of events begin, since the epoch.
     WrittenTrace& recorded_at(std::int64_t nanoseconds)
     {
@@ -82,9 +90,9 @@ public:
         return fmt::format(
             "{{\"schemaVersion\": 1, \"deviceProperties\": [{}], \"distributedInfo\": "
             "{{\"backend\": \"{}\", \"rank\": {}, \"world_size\": {}, \"pg_config\": "
-            "[{{\"pg_name\": \"0\", \"pg_desc\": \"default_pg\", \"pg_size\": {}}}]}}, "
+            "[{{\"pg_name\": \"0\", \"pg_desc\": \"default_pg\", \"pg_size\": {}}}{}]}}, "
             "\"traceEvents\": [\n{}\n], \"baseTimeNanoseconds\": {}}}\n",
-            devices_, backend_, rank_, world_, world_, fmt::join(events_, ",\n"), base_);
+            devices_, backend_, rank_, world_, world_, groups_, fmt::join(events_, ",\n"), base_);
     }
 
     RankTrace read() const
@@ -112,6 +120,7 @@ private:
     int world_;
     std::string devices_ = "{\"id\": 0, \"name\": \"NVIDIA H100\"}";
     std::string backend_ = "nccl";
+    std::string groups_;
     int launches_ = 0;
     std::int64_t base_ = 1'000'000'000;
     std::vector<std::string> events_;
