@@ -1,5 +1,7 @@
 #include "sim/traces/kernel_rules.h"
 
+#include "sim/base/words.h"
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -225,14 +227,6 @@ constexpr std::array<DeviceWorkWords, device_work_count> words{{
     {"other", "not recognised"},
 }};
 
-std::string in_small_letters(std::string_view text)
-{
-    std::string out(text);
-    std::transform(out.begin(), out.end(), out.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return out;
-}
-
 bool contains(std::string_view text, std::string_view part)
 {
     return text.find(part) != std::string_view::npos;
@@ -256,7 +250,7 @@ std::string_view title_of(DeviceWork work)
 
 DeviceWork work_of_kernel(std::string_view name)
 {
-    const std::string small = in_small_letters(name);
+    const std::string small = lower_case(name);
     for (const auto& [part, work] : rules)
         if (contains(small, part))
             return work;
@@ -276,7 +270,7 @@ std::optional<CollectiveKind> collective_of_kernel(std::string_view name)
     }};
     if (exchanges_tokens(name))
         return CollectiveKind::all_to_all;
-    const std::string small = in_small_letters(name);
+    const std::string small = lower_case(name);
     for (const auto& [part, kind] : kinds)
         if (contains(small, part))
             return kind;

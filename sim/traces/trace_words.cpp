@@ -1,5 +1,7 @@
 #include "sim/traces/trace_words.h"
 
+#include "sim/base/words.h"
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -17,9 +19,7 @@ template <class Value, std::size_t N>
 std::optional<Value> meaning_of(std::string_view text,
                                 const std::array<WordMeaning<Value>, N>& words)
 {
-    std::string small(text);
-    std::transform(small.begin(), small.end(), small.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const std::string small = lower_case(text);
     for (const auto& [word, value] : words)
         if (small.find(word) != std::string::npos)
             return value;

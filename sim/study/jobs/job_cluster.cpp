@@ -1,3 +1,4 @@
+#include "sim/base/words.h"
 #include "sim/study/jobs/job_context.h"
 #include "sim/study/record_machine.h"
 #include "sim/topology/read_topology.h"
@@ -99,9 +100,7 @@ tl::expected<UsualMachine, std::string> usual_machine(const std::string& gpu, in
                                                       int gpus_per_node)
 {
     MeasuredRecord facts;
-    facts.hardware.gpu = gpu;
-    for (char& c : facts.hardware.gpu)
-        c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    facts.hardware.gpu = lower_case(gpu);
     facts.hardware.gpus_per_node = gpus_per_node;
     facts.gpus = nodes * gpus_per_node;
     const auto machine = machine_of(facts);

@@ -1,5 +1,6 @@
 #include "sim/study/jobs/launcher_settings.h"
 
+#include "sim/base/words.h"
 #include "sim/study/jobs/argument_values.h"
 #include "sim/study/jobs/structured_text.h"
 #include "sim/study/jobs/torch/deepspeed_launch.h"
@@ -100,8 +101,8 @@ public:
         constexpr std::array<std::string_view, 5> strategies{
             "full_shard", "shard_grad_op", "no_shard", "hybrid_shard", "hybrid_shard_zero2"};
         std::string_view name = "--fsdp-sharding-strategy";
-        std::string strategy = in_lower_case(text(name));
-        const std::string reshard = in_lower_case(text("--fsdp-reshard-after-forward"));
+        std::string strategy = lower_case(text(name));
+        const std::string reshard = lower_case(text("--fsdp-reshard-after-forward"));
         if (strategy.empty() && reshard.find("shard") != std::string::npos) {
             name = "--fsdp-reshard-after-forward";
             strategy = reshard;
@@ -124,17 +125,17 @@ public:
             add("--gradient-checkpointing", "", "--fsdp-activation-checkpointing");
         if (on("--fsdp-pure-bf16"))
             add("--pure-bf16", "", "--fsdp-pure-bf16");
-        if (const std::string policy = in_lower_case(written("--fsdp-auto-wrap-policy"));
+        if (const std::string policy = lower_case(written("--fsdp-auto-wrap-policy"));
             policy == "no_wrap")
             draft_.flag(values_.origin("--fsdp-auto-wrap-policy"),
                         "the model is one unit, modelled as one for each layer: its parameters are "
                         "gathered at once and take more memory");
-        if (in_lower_case(written("--fsdp-limit-all-gathers")) == "false")
+        if (lower_case(written("--fsdp-limit-all-gathers")) == "false")
             draft_.flag(values_.origin("--fsdp-limit-all-gathers"),
                         "gathers may run far ahead, which takes more memory than modelled");
         for (const std::string_view prefetch :
              {"--fsdp-backward-prefetch", "--fsdp-backward-prefetch-policy"})
-            if (const std::string policy = in_lower_case(text(prefetch));
+            if (const std::string policy = lower_case(text(prefetch));
                 policy.starts_with("no") || policy.find("post") != std::string::npos)
                 draft_.flag(values_.origin(prefetch),
                             "parameters are gathered later than modelled");
@@ -169,7 +170,7 @@ public:
         const std::string mixed = text("--mixed-precision");
         if (mixed == "bf16" || mixed == "fp16" || mixed == "fp8")
             add("--mixed-precision", mixed, "--mixed-precision");
-        const std::string compiler = in_lower_case(text("--dynamo-backend"));
+        const std::string compiler = lower_case(text("--dynamo-backend"));
         if (!compiler.empty() && compiler != "no")
             add("--torch-compile", "", "--dynamo-backend");
         for (const std::string degree : {"tp", "dp-shard", "dp-replicate"})

@@ -1,5 +1,7 @@
 #include "sim/study/jobs/training_purpose.h"
 
+#include "sim/base/words.h"
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -43,16 +45,9 @@ constexpr std::array<std::string_view, 13> unmodelled{"--reward-model",
 
 } // namespace
 
-std::string in_lower_case(std::string text)
-{
-    std::transform(text.begin(), text.end(), text.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return text;
-}
-
 void flag_purpose_of(const std::string& program, JobDraft& draft)
 {
-    const std::string name = in_lower_case(program.substr(program.find_last_of('/') + 1));
+    const std::string name = lower_case(program.substr(program.find_last_of('/') + 1));
     for (std::size_t from = 0; from < name.size();) {
         const std::size_t end = std::min(name.find_first_of("_-. ", from), name.size());
         const std::string word = name.substr(from, end - from);
@@ -65,7 +60,7 @@ void flag_purpose_of(const std::string& program, JobDraft& draft)
 void flag_purpose(ArgumentValues& values, JobDraft& draft)
 {
     for (const auto& [name, whichever] : purposes) {
-        std::string said = in_lower_case(values.text(name));
+        std::string said = lower_case(values.text(name));
         said = said.substr(said.rfind('_') + 1); // "TRL_DPO"
         const bool named = whichever && !said.empty();
         if (named || std::find(beyond_text.begin(), beyond_text.end(), said) != beyond_text.end())

@@ -6,12 +6,10 @@
 
 namespace trainyard {
 
-std::string in_lower_case(std::string text);
+// Flags what preferences and rewards add to a step, and what else of it is not modelled.
+void flag_purpose(ArgumentValues& values, JobDraft& draft);
 
 // The same by the words of what is started: "trl dpo", "train_ppo.py".
 void flag_purpose_of(const std::string& program, JobDraft& draft);
-
-// Flags what preferences and rewards add to a step, and what else of it is not modelled.
-void flag_purpose(ArgumentValues& values, JobDraft& draft);
 
 } // namespace trainyard

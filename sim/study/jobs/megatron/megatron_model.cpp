@@ -1,6 +1,7 @@
 // The architecture that Megatron-LM's arguments describe.
 
 #include "sim/base/spelling.h"
+#include "sim/base/words.h"
 #include "sim/study/jobs/megatron/megatron.h"
 #include "sim/study/jobs/megatron/megatron_forms.h"
 #include "sim/study/jobs/megatron/megatron_layout.h"
@@ -183,7 +184,7 @@ private:
         const std::string type = values_.text(name);
         const auto* const word =
             std::find_if(position_words.begin(), position_words.end(),
-                         [&](const PositionWord& one) { return one.value == in_lower_case(type); });
+                         [&](const PositionWord& one) { return one.value == lower_case(type); });
         const bool known = word != position_words.end();
         const bool turned = values_.on(rotary);
         model_.position = PositionKind::learned;

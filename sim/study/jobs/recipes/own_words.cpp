@@ -1,5 +1,6 @@
 #include "sim/study/jobs/recipes/own_words.h"
 
+#include "sim/base/words.h"
 #include "sim/study/jobs/recipes/dialect.h"
 #include "sim/study/problems.h"
 #include "sim/workload/model_reader.h"
@@ -143,11 +144,8 @@ std::optional<Json> deepspeed_of_oumi(const Json& section)
             zero["stage"].set_line(member.second.line());
         } else if (member.first.starts_with("offload_") && member.second.is_object()) {
             const Json* const device = member.second.find("device");
-            std::string name = device && device->is_string() ? device->as_string() : "none";
-            std::ranges::transform(name, name.begin(), [](unsigned char c) {
-                return static_cast<char>(std::tolower(c));
-            });
-            zero[member.first]["device"] = name;
+            zero[member.first]["device"] =
+                lower_case(device && device->is_string() ? device->as_string() : "none");
             zero[member.first].set_lines(member.second.line());
         } else if (member.first == "overlap_comm" || member.first.ends_with("bucket_size"))
             zero[member.first] = member.second;

@@ -1,5 +1,6 @@
 #include "sim/study/jobs/shell/shell_filters.h"
 
+#include "sim/base/words.h"
 #include "sim/study/jobs/shell/shell_arithmetic.h"
 
 #include <fmt/ranges.h>
@@ -79,8 +80,7 @@ Output translated(FilterWords words, std::string text)
     else if (words[0].size() == 1 && words[1].size() == 1)
         std::replace(text.begin(), text.end(), words[0].front(), words[1].front());
     else if (words[0] == "[:upper:]" && words[1] == "[:lower:]")
-        std::transform(text.begin(), text.end(), text.begin(),
-                       [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+        text = lower_case(text);
     else
         return std::nullopt;
     return text;

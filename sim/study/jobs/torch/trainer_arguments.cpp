@@ -1,6 +1,7 @@
 #include "sim/study/jobs/torch/trainer_arguments.h"
 
 #include "sim/base/fields.h"
+#include "sim/base/words.h"
 #include "sim/study/jobs/adapter_arguments.h"
 #include "sim/study/jobs/class_model.h"
 #include "sim/study/jobs/job_sizes.h"
@@ -152,10 +153,10 @@ private:
         std::string said;
         if (fsdp != nullptr)
             for (const std::string& value : fsdp->values)
-                said += " " + in_lower_case(value);
+                said += " " + lower_case(value);
         for (const std::string_view strategy : {"--fsdp-sharding-strategy", "--sharding-strategy"})
             if (fsdp != nullptr)
-                said += " " + in_lower_case(values_.text(strategy));
+                said += " " + lower_case(values_.text(strategy));
         const auto says = [&](std::string_view word) {
             return said.find(word) != std::string::npos;
         };

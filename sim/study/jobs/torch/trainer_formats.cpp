@@ -1,5 +1,6 @@
 #include "sim/study/jobs/torch/trainer_formats.h"
 
+#include "sim/base/words.h"
 #include "sim/study/jobs/training_purpose.h"
 
 #include <algorithm>
@@ -62,7 +63,7 @@ public:
     bool loaded_narrow()
     {
         for (const std::string_view name : {"--torch-dtype", "--dtype", "--precision"}) {
-            const std::string said = in_lower_case(values_.text(name));
+            const std::string said = lower_case(values_.text(name));
             const bool brain = said.find("bf16") != std::string::npos ||
                                said.find("bfloat16") != std::string::npos;
             const bool mixed =
