@@ -30,6 +30,8 @@ Diagnostic grid_problem(std::string_view text, std::string message, std::string 
 std::string meaning_of(const std::string& value)
 {
     const Checked<Json> json = parse_json_argument(value, "");
+    if (json && json->is_integer())
+        return std::to_string(json->as_integer());
     if (json && json->is_number())
         return fmt::format("{}", json->as_double());
     return json && json->is_string() ? json->as_string() : value;

@@ -1,8 +1,11 @@
 #include "sim/study/jobs/class_model.h"
 
+#include "sim/base/words.h"
 #include "sim/study/problems.h"
 #include "sim/workload/huggingface/defaults.h"
 #include "sim/workload/model_reader.h"
+
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
@@ -35,14 +38,19 @@ bool take_class_model(const std::string& model_type, const std::string& override
         config[std::string(size.key)] = size.value;
     for (std::size_t from = 0; from < overrides.size();) {
         const std::size_t end = std::min(overrides.find(',', from), overrides.size());
-        const std::string one = overrides.substr(from, end - from);
+        const std::string one(trimmed(std::string_view(overrides).substr(from, end - from)));
         const std::size_t equals = one.find('=');
+        const std::string key = one.substr(0, equals);
         const Checked<Json> value = parse_json(
             equals == std::string::npos ? std::string() : one.substr(equals + 1), "override");
-        if (value)
-            config[one.substr(0, equals)] = *value;
-        else
+        if (!value)
             draft.flag(origin, one + ": is no value known here");
+        else if (std::ranges::find(sizes, key, &HfDefault::key) == sizes.end())
+            draft.flag(origin, fmt::format("{}: \"{}\" has no such size known here; it stays as "
+                                           "the class has it",
+                                           one, model_type));
+        else
+            config[key] = *value;
         from = end + 1;
     }
     Checked<Model> model = read_model(config, draft.file());

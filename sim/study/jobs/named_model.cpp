@@ -160,7 +160,7 @@ bool is_a_size(const std::string& word)
 std::string shipped_at_the_begin(std::string_view part, const std::vector<std::string>& shipped)
 {
     constexpr std::array<std::string_view, 17> other_layers{
-        "pro", "moe",  "draft", "eagle",  "medusa", "tiny",  "mini",     "pruned", "layers",
+        "pro", "moe",  "draft", "eagle",  "medusa", "tiny",  "mini",     "pruned", "upscaled",
         "vl",  "omni", "audio", "vision", "width",  "depth", "minitron", "mamba"};
     const std::vector<std::string> words = words_of(part);
     std::string begin;
@@ -168,7 +168,7 @@ std::string shipped_at_the_begin(std::string_view part, const std::vector<std::s
     bool sized = false;
     for (const std::string& word : words) {
         const bool active = word.starts_with('a') && is_a_size(word); // "a3b"
-        if (is_one_of(other_layers, word) || active)
+        if (is_one_of(other_layers, word) || word.ends_with("layers") || active)
             return {};
         sized = sized || is_a_size(word);
         if (!is_one_of(tuning_words, word) && !is_one_of(narrow_words, word))

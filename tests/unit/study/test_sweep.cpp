@@ -89,6 +89,7 @@ TEST_CASE("an axis without values, with an empty one, twice the same or without 
     CHECK(refusal("strategy.tp=") == "an empty value");
     CHECK(refusal("strategy.tp=1,,2") == "an empty value");
     CHECK(refusal("strategy.tp=2,1,2") == "the value 2 is given twice");
+    CHECK(axis("run.seed=9007199254740993,9007199254740992").values.size() == 2);
     CHECK(refusal("training.micro_batch=1,1.0") == "the value 1 is given twice");
     CHECK(refusal("strategy.schedule=1f1b,\"1f1b\"") == "the value \"1f1b\" is given twice");
     CHECK(refusal("strategy.tp=8..1") == "the range 8..1 is empty or has no end");

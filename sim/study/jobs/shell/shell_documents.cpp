@@ -1,5 +1,7 @@
 // Files that a script reads as parts of itself, and those that it writes for others to read.
 
+#include "sim/base/words.h"
+#include "sim/study/jobs/shell/launch_command.h"
 #include "sim/study/jobs/shell/shell_interpreter.h"
 
 #include <fmt/core.h>
@@ -37,6 +39,30 @@ bool is_script_name(std::string_view word)
     });
 }
 
+constexpr std::string_view wrap_option = "--wrap=";
+
+// Where the words of a command name the script that it starts, or hold it: behind what starts
+// scripts, options and assignments. The number of words where a program stands there.
+std::size_t place_of_script(const std::vector<TracedText>& words)
+{
+    std::optional<LauncherOptions> options;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        const std::string& word = words[i].text;
+        if (word.starts_with(wrap_option))
+            return i;
+        if (starts_scripts(word))
+            options = launcher_options(word);
+        else if (word.starts_with('-'))
+            i += options && word.find('=') == std::string::npos &&
+                         meaning_of(*options, word) != LauncherMeaning::none
+                     ? 1
+                     : 0;
+        else if (assigned_name(word) == 0)
+            return i;
+    }
+    return words.size();
+}
+
 } // namespace
 
 // A file that the script writes from a here-document is there for what names it; one that a shell
@@ -69,43 +95,61 @@ bool ShellInterpreter::run_other_script(std::size_t at,
                                         const std::map<std::string, TracedText>& assigned)
 {
     const std::string command = command_[at]->plain();
-    const bool starts = starts_scripts(command);
     if (depth_ >= deepest_file ||
-        (!starts && !is_script_name(command) && !out_.files.contains(command)))
+        (!starts_scripts(command) && !is_script_name(command) && !out_.files.contains(command)))
         return false;
     std::vector<TracedText> words;
     for (std::size_t i = at; i < command_.size(); ++i)
         for (TracedText& word : expander_.words(*command_[i]))
             words.push_back(std::move(word));
-    constexpr std::string_view wrap = "--wrap=";
-    for (std::size_t i = 0; i < words.size() && (starts || i == 0); ++i) {
-        const std::string& word = words[i].text;
-        std::optional<std::string> text;
-        if (i > 0 && word.starts_with(wrap))
-            text = word.substr(wrap.size());
-        else if (const auto written = out_.files.find(word); written != out_.files.end())
-            text = written->second;
-        else if (is_script_name(word))
-            text = files_ ? files_(without_unknown_folder(word)) : std::nullopt;
-        else
+    const std::size_t place = place_of_script(words);
+    if (place == words.size())
+        return false;
+    const std::string& word = words[place].text;
+    std::optional<std::string> text;
+    if (word.starts_with(wrap_option))
+        text = word.substr(wrap_option.size());
+    else if (const auto written = out_.files.find(word); written != out_.files.end())
+        text = written->second;
+    else if (is_script_name(word) && files_)
+        text = files_(without_unknown_folder(word));
+    if (!text)
+        return false;
+    if (is_script_name(word))
+        out_.assumed.push_back(
+            fmt::format("line {}: the script {} runs, whose lines count as this one", line_, word));
+    std::map<std::string, TracedText> given = assigned;
+    TracedText options; // of Slurm
+    const auto give = [&](const TracedText& whole, std::string_view part) {
+        const std::size_t name = assigned_name(std::string(part));
+        if (name > 0)
+            given[std::string(part.substr(0, name))] =
+                whole.part(static_cast<std::size_t>(part.data() - whole.text.data()) + name + 1);
+        return name > 0;
+    };
+    constexpr std::string_view exported = "--export=";
+    for (std::size_t k = 1; k < place; ++k) {
+        if (give(words[k], words[k].text)) // env's
             continue;
-        if (!text)
-            return false;
-        if (is_script_name(word))
-            out_.assumed.push_back(fmt::format(
-                "line {}: the script {} runs, whose lines count as this one", line_, word));
-        TracedText options; // of Slurm
-        for (std::size_t k = 1; k < i; ++k) {
-            options.append(k > 1 ? " " : "", line_);
-            options.append(words[k]);
-        }
-        if (!options.text.empty())
-            out_.directives.insert(out_.directives.begin(), std::move(options));
-        words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(i) + 1);
-        run_apart(*text, std::move(words), assigned);
-        return true;
+        if (words[k].text.starts_with(exported))
+            for (const std::string_view part :
+                 split(std::string_view(words[k].text).substr(exported.size()), ','))
+                give(words[k], part);
+        options.append(options.text.empty() ? "" : " ", line_);
+        options.append(words[k]);
     }
-    return false;
+    words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(place) + 1);
+    // What Slurm is asked for here is the job's where the job is started here.
+    const std::vector<TracedText> before = out_.directives;
+    const std::size_t commands = out_.commands.size();
+    if (!options.text.empty())
+        out_.directives.insert(out_.directives.begin(), std::move(options));
+    run_apart(*text, std::move(words), given);
+    if (std::none_of(out_.commands.begin() + static_cast<std::ptrdiff_t>(commands),
+                     out_.commands.end(),
+                     [](const ShellCommand& one) { return launch_of(one.words).has_value(); }))
+        out_.directives = before;
+    return true;
 }
 
 // In a shell of its own, which has what is exported to it and leaves the variables as they were.
@@ -122,10 +166,6 @@ void ShellInterpreter::run_apart(const std::string& text, std::vector<TracedText
         out_.variables[name].values = {value};
     set_parameters(std::move(parameters));
     read_inner_script(text);
-    std::erase_if(out_.variables, [](const auto& variable) {
-        return variable.first.find_first_not_of("0123456789#@") == std::string::npos;
-    });
-    before.merge(out_.variables); // those that only it has stay known
     out_.variables = std::move(before);
 }
 

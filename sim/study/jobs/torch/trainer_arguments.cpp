@@ -105,6 +105,9 @@ private:
         for (const std::string_view name : places)
             if (arguments_.contains(name))
                 consider(name);
+        // Random weights of a class, in the sizes of another model's configuration.
+        if (arguments_.contains("--model-type") && arguments_.has("--config-name"))
+            consider("--config-name");
         const bool nameless = chosen.empty() && unset.empty();
         const Origin type = values_.origin("--model-type");
         if (nameless && take_class_model(values_.text("--model-type"),

@@ -41,7 +41,8 @@ TEST_CASE(
     CHECK(refused(launch + "$HUB" + tuned).message ==
           "--model-name-or-path ${HUB}: the variable HUB is not set");
     CHECK(refused(launch + "'<a model>'" + tuned).message.ends_with("that is not filled in"));
-    for (const std::string other : {"me/llama-2-7b-moe", "me/qwen3-8b-a1b", "gpt2-medium"})
+    for (const std::string other : {"me/llama-2-7b-moe", "me/qwen3-8b-a1b", "gpt2-medium",
+                                    "llama-3-8b-8layers", "Qwen2.5-7B-upscaled-14B"})
         CHECK(refused(launch + other + tuned).message.ends_with("is none of the shipped models"));
 }
 
@@ -65,7 +66,11 @@ TEST_CASE("a class of models starts from random weights, with sizes of its own o
     CHECK(model_of(job).layers == 24);
     CHECK(model_of(job).hidden == 1024);
     CHECK(model_of(job).ffn == 4096);
+    CHECK(says(as_recognised(launch + " --config_overrides n_layers=24" + tuned).notes.flagged,
+               "has no such size"));
     // Beside a model that is named it is that one's class.
+    CHECK(refused(launch + " --config_name gpt2-medium" + tuned).message ==
+          "--config-name gpt2-medium: is none of the shipped models");
     CHECK(refused(launch + " --model_name_or_path mine" + tuned).message ==
           "--model-name-or-path mine: is none of the shipped models");
 }
@@ -212,6 +217,40 @@ TEST_CASE("a script runs another with what is exported and given to it")
     CHECK(job.job.training.sequence_length == 2048);
     CHECK(says(job.notes.assumed, "the script train.sh runs"));
     CHECK(model_of(as_recognised(inner + "LAYERS=24 bash train.sh 4096\n")).layers == 24);
+}
+
+TEST_CASE("a launch that names a file of the script is a launch")
+{
+    const std::string file = "cat > ds.json <<'EOF'\n{\"zero_optimization\": {\"stage\": 3}}\nEOF\n"
+                             "cat > note.sh <<'EOF'\necho note\nEOF\n";
+    const std::string program = "t.py --model_name_or_path llama-2-7b --deepspeed ds.json" + tuned;
+    for (const std::string start :
+         {"nohup deepspeed --num_gpus 8 ", "exec torchrun --nproc_per_node 8 ",
+          "env X=1 torchrun --nproc_per_node 8 ", "srun --exclusive torchrun --nproc_per_node 8 "})
+    {
+        const ImportedJob job = as_recognised(file + start + program);
+        CHECK(job.job.world() == 8);
+        CHECK(job.job.strategy.zero == 3);
+    }
+}
+
+TEST_CASE("a script beside the launch neither sizes the job nor sets its variables")
+{
+    const std::string text =
+        "#SBATCH --nodes=4\n#SBATCH --gpus-per-node=8\ncat > stage.sh <<'EOF'\nWIDTH=9\necho\nEOF\n"
+        "srun -N 1 --gpus-per-node=1 bash stage.sh\n"
+        "srun torchrun --nnodes ${WIDTH:-4} --nproc_per_node 8 t.py --model_name_or_path "
+        "llama-2-7b";
+    CHECK(as_recognised(text + tuned).job.world() == 32);
+}
+
+TEST_CASE("what env and sbatch set is the started script's")
+{
+    const std::string inner = "cat > train.sh <<'EOF'\ntorchrun --nnodes $NODES --nproc_per_node 8 "
+                              "t.py --model_name_or_path llama-2-7b" +
+                              tuned + "EOF\n";
+    CHECK(as_recognised(inner + "env NODES=2 bash train.sh\n").job.world() == 16);
+    CHECK(as_recognised(inner + "sbatch --export=ALL,NODES=3 train.sh\n").job.world() == 24);
 }
 
 TEST_CASE("a text that a variable is read from is the arguments")
