@@ -38,7 +38,7 @@ std::vector<std::string_view> split(std::string_view text, char separator)
 
 std::string_view trimmed(std::string_view text)
 {
-    constexpr std::string_view blank = " \t";
+    constexpr std::string_view blank = " \t\n";
     text.remove_prefix(std::min(text.find_first_not_of(blank), text.size()));
     text.remove_suffix(text.size() - (text.find_last_not_of(blank) + 1));
     return text;

@@ -17,7 +17,7 @@ bool same_letters(std::string_view a, std::string_view b);
 // The parts between separators, one more than there are; empty ones stay.
 std::vector<std::string_view> split(std::string_view text, char separator);
 
-// Without spaces and tabs around it.
+// Without spaces, tabs and line ends around it.
 std::string_view trimmed(std::string_view text);
 
 } // namespace trainyard

@@ -1,18 +1,12 @@
 #include "sim/traces/execution/tensor_text.h"
 
+#include "sim/base/words.h"
+
 #include <charconv>
 #include <optional>
 
 namespace trainyard {
 namespace {
-
-std::string_view trimmed(std::string_view text)
-{
-    const std::size_t first = text.find_first_not_of(" \n\t");
-    if (first == text.npos)
-        return {};
-    return text.substr(first, text.find_last_not_of(" \n\t") + 1 - first);
-}
 
 std::optional<std::uint64_t> count_in(std::string_view word)
 {
