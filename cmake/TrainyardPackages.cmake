@@ -111,6 +111,8 @@ foreach(part IN LISTS parts)
             -P ${PROJECT_SOURCE_DIR}/cmake/packages/changelog.cmake)
     install(FILES cmake/packages/copyright DESTINATION ${destination} COMPONENT ${part}_doc)
 endforeach()
+install(FILES cmake/packages/lintian-trainyard-mpi RENAME trainyard-mpi
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/lintian/overrides COMPONENT mpi_doc EXCLUDE_FROM_ALL)
 string(REGEX MATCH "^[0-9]+" compiler ${CMAKE_CXX_COMPILER_VERSION})
 # The notices of libraries of which the tarball holds parts, as their packages have them.
 foreach(package IN ITEMS libboost-dev libcli11-dev libeigen3-dev libexpected-dev libfmt-dev

@@ -30,6 +30,7 @@ struct Answer {
     std::string profile;                 // the file of a fit's profile; empty: none
     Problems warnings;
     std::function<std::string()> notes; // lists of a fit's notes by what they are, as JSON
+    bool interrupted = false;           // by Ctrl-C: what was found until then
 };
 
 // Text from files of others may be no UTF-8.

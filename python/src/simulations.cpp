@@ -126,18 +126,21 @@ Answer memory_answer(const ScenarioCore& core, const MemoryQuestion& question,
     return out;
 }
 
-std::vector<Evaluated> evaluated(const std::vector<ScenarioCore>& cores, int threads,
-                                 bool simulate_unfit, const nb::object& progress)
+// With whether Ctrl-C cut it short; then those alone are worth something that were done.
+std::pair<std::vector<Evaluated>, bool> evaluated(const std::vector<ScenarioCore>& cores,
+                                                  int threads, bool simulate_unfit,
+                                                  const nb::object& progress)
 {
     std::vector<ScenarioFile> files;
     files.reserve(cores.size());
     for (const ScenarioCore& core : cores)
         files.push_back(*core.file);
     const auto shared = session();
-    return result_of(progress, [&](const WorkControl& work) {
+    auto found = found_by(progress, [&](const WorkControl& work) {
         return evaluate_scenarios(
             files, *shared, {threads, simulate_unfit ? Unfit::simulate : Unfit::refuse, work});
     });
+    return {std::move(found.result), found.interrupt != nullptr};
 }
 
 // Of the rank that sets the pace: (part, phase, count, FLOPs, bytes, seconds, what limits it).
@@ -251,8 +254,9 @@ void add_timeline(nb::module_& module)
         .def(
             "write_trace",
             [](const RecordedCore& core, const std::string& path) {
-                wait_for(nb::none(), [&](const WorkControl&) {
+                result_of(nb::none(), [&](const WorkControl&) {
                     write_kineto_trace(path, *core.outcome, {core.ranks.of_trace(*core.outcome)});
+                    return true;
                 });
             },
             nb::arg("path"));
@@ -288,6 +292,7 @@ void add_simulations(nb::module_& module)
         .def_prop_ro("step_time", [](const Evaluated& one) { return one.step_time.value.value(); })
         .def_prop_ro("problems", [](const Evaluated& one) { return problem_tuples(one.problems); })
         .def_prop_ro("warnings", [](const Evaluated& one) { return problem_tuples(one.warnings); })
+        .def_ro("cut_short", &Evaluated::cut_short)
         .def("json", [](const Evaluated& one) { return python_text(to_text(to_json(one))); });
     nb::class_<Answer>(module, "Answer")
         .def("json", [](const Answer& answer) { return python_text(answer.json()); })
@@ -309,7 +314,8 @@ void add_simulations(nb::module_& module)
              })
         .def("warnings", [](const Answer& answer) { return problem_tuples(answer.warnings); })
         .def_ro("scenarios", &Answer::scenarios)
-        .def_ro("profile", &Answer::profile);
+        .def_ro("profile", &Answer::profile)
+        .def_ro("interrupted", &Answer::interrupted);
     module.def("simulate", &simulated, nb::arg("scenario"), nb::arg("scaling"),
                nb::arg("advice").none(), nb::arg("what_if"), nb::arg("samples"),
                nb::arg("progress").none());

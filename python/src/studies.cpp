@@ -35,15 +35,26 @@ SweepMeasure measure_named(const std::string& name)
                        suggestion(name, FieldValue<SweepMeasure>::names()), Severity::error}}};
 }
 
+// What was found, which the answer says when Ctrl-C cut it short. Nothing worth a word: Ctrl-C's
+// own exception.
+template <class T>
+T kept_by(Found<Checked<T>> found, Answer& answer)
+{
+    answer.interrupted = found.interrupt != nullptr;
+    if (answer.interrupted && !found.result)
+        std::rethrow_exception(found.interrupt);
+    return value_or_raise(std::move(found.result));
+}
+
 Answer sweep_answer(const ScenarioCore& core, const GridQuestion& question, std::size_t top,
                     int threads, const nb::object& progress)
 {
     const auto shared = session();
-    const auto answer = std::make_shared<const GridAnswer>(
-        value_or_raise(result_of(progress, [&](const WorkControl& work) {
-            return sweep_grid(*core.file, core.file->file, question, top, threads, *shared, work);
-        })));
+    auto found = found_by(progress, [&](const WorkControl& work) {
+        return sweep_grid(*core.file, core.file->file, question, top, threads, *shared, work);
+    });
     Answer out;
+    const auto answer = std::make_shared<const GridAnswer>(kept_by(std::move(found), out));
     out.json = [answer] { return sweep_json_text(*answer); };
     out.text = [answer](std::size_t width) { return report_text(*answer, width); };
     out.csv = [answer] {
@@ -64,15 +75,24 @@ ScenarioCore planned_core(const PlannedScenario& planned)
                                       (planned.base / (planned.name + ".json")).string()));
 }
 
+// Of a scenario's own cluster; words that say nothing of it are problems.
+WholeTrainingRequest training_of(const CapacityQuestion& question)
+{
+    if (Problems unused = unused_fields(question); !unused.empty())
+        throw InputError{std::move(unused)};
+    return value_or_raise(training_request(question));
+}
+
 Answer layouts_answer(const ScenarioCore& core, const LayoutQuestion& question,
                       const CapacityQuestion& training, const nb::object& progress)
 {
-    const WholeTrainingRequest asked = value_or_raise(training_request(training));
+    const WholeTrainingRequest asked = training_of(training);
     const auto shared = session();
-    LayoutAnswer found = value_or_raise(result_of(progress, [&](const WorkControl& work) {
+    auto search = found_by(progress, [&](const WorkControl& work) {
         return plan_layouts(*core.file, question, *shared, work, asked);
-    }));
+    });
     Answer out;
+    LayoutAnswer found = kept_by(std::move(search), out);
     for (const PlannedScenario& planned : found.planned)
         out.scenarios.push_back(planned_core(planned));
     const auto report = std::make_shared<const PlanReport>(std::move(found.report));
@@ -82,6 +102,30 @@ Answer layouts_answer(const ScenarioCore& core, const LayoutQuestion& question,
     };
     out.html = [report] { return plan_html(*report); };
     out.csv = [report] { return plan_csv(*report); };
+    return out;
+}
+
+// The longest sequences, and the layouts for them.
+Answer context_answer(const ScenarioCore& core, const LayoutQuestion& question,
+                      const CapacityQuestion& training, const nb::object& progress)
+{
+    const WholeTrainingRequest asked = training_of(training);
+    const auto shared = session();
+    auto search = found_by(progress, [&](const WorkControl& work) {
+        return plan_context(*core.file, question, *shared, work, asked);
+    });
+    Answer out;
+    const auto plan = std::make_shared<const ContextPlan>(kept_by(std::move(search), out));
+    out.json = [plan] { return document(to_json(*plan)); };
+    out.text = [plan](std::size_t width) {
+        return context_plan_text(*plan, Paint(Colour::none), width);
+    };
+    if (!plan->layouts)
+        return out;
+    for (const PlannedScenario& planned : plan->layouts->planned)
+        out.scenarios.push_back(planned_core(planned));
+    out.html = [plan] { return plan_html(plan->layouts->report, &plan->lengths); };
+    out.csv = [plan] { return plan_csv(plan->layouts->report); };
     return out;
 }
 
@@ -103,11 +147,12 @@ Answer clusters_answer(const ClusterArguments& asked, const nb::object& progress
     request.headroom = asked.headroom;
     request.threads = asked.threads;
     const auto shared = session();
-    CapacityAnswer found = value_or_raise(result_of(progress, [&](const WorkControl& work) {
+    auto search = found_by(progress, [&](const WorkControl& work) {
         request.work = work;
         return plan_clusters(request, *shared);
-    }));
+    });
     Answer out;
+    CapacityAnswer found = kept_by(std::move(search), out);
     for (const PlannedScenario& planned : planned_clusters(request, found.plan))
         out.scenarios.push_back(planned_core(planned));
     const auto report = std::make_shared<const CapacityReport>(std::move(found.report));
@@ -270,13 +315,14 @@ void add_studies(nb::module_& module)
     module.def(
         "plan_layouts",
         [](const ScenarioCore& core, const std::vector<std::string>& axes, std::size_t top,
-           bool front, double headroom, int threads, const nb::dict& training,
+           bool front, double headroom, int threads, const nb::dict& training, bool longest_context,
            const nb::object& progress) {
-            return layouts_answer(core, {axes, top, front, headroom, threads},
-                                  capacity_question(training), progress);
+            return (longest_context ? context_answer : layouts_answer)(
+                core, {axes, top, front, headroom, threads}, capacity_question(training), progress);
         },
         nb::arg("scenario"), nb::arg("axes"), nb::arg("top"), nb::arg("front"), nb::arg("headroom"),
-        nb::arg("threads"), nb::arg("training"), nb::arg("progress").none());
+        nb::arg("threads"), nb::arg("training"), nb::arg("longest_context"),
+        nb::arg("progress").none());
     module.def(
         "plan_clusters",
         [](const std::optional<ScenarioCore>& core, const nb::dict& words,

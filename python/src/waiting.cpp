@@ -168,6 +168,18 @@ std::exception_ptr look_after(Talk& talk, const nb::object& progress)
     return nullptr;
 }
 
+// Requires the GIL.
+bool is_interrupt(const std::exception_ptr& raised)
+{
+    try {
+        std::rethrow_exception(raised);
+    } catch (const nb::python_error& error) {
+        return error.matches(PyExc_KeyboardInterrupt);
+    } catch (...) {
+        return false;
+    }
+}
+
 // Returns true once the work is over.
 bool wait_a_little(Talk& talk, std::chrono::milliseconds time)
 {
@@ -177,7 +189,8 @@ bool wait_a_little(Talk& talk, std::chrono::milliseconds time)
 
 } // namespace
 
-void wait_for(const nb::object& progress, const std::function<void(const WorkControl&)>& work)
+std::exception_ptr wait_for(const nb::object& progress,
+                            const std::function<void(const WorkControl&)>& work)
 {
     const Call call;
     const bool tells = !progress.is_none();
@@ -196,13 +209,13 @@ void wait_for(const nb::object& progress, const std::function<void(const WorkCon
         }
         worker.join();
     }
-    if (raised)
+    if (!raised && !talk.failure && tells)
+        raised = look_after(talk, progress);
+    if (raised && (talk.failure || !is_interrupt(raised)))
         std::rethrow_exception(raised);
     if (talk.failure)
         std::rethrow_exception(talk.failure);
-    if (tells)
-        if (const std::exception_ptr last = look_after(talk, progress))
-            std::rethrow_exception(last);
+    return raised;
 }
 
 void end_calls()

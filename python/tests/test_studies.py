@@ -26,6 +26,18 @@ def printed(*arguments: str) -> str:
     ).stdout
 
 
+def interrupted(code: str) -> tuple[int, str]:
+    """The exit code, and what is printed after the line "begins", of a program that Ctrl-C reaches
+    soon after it."""
+    child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert child.stdout is not None
+    assert child.stdout.readline() == "begins\n"
+    time.sleep(0.3)
+    child.send_signal(signal.SIGINT)
+    out, _ = child.communicate(timeout=30)
+    return child.returncode, out
+
+
 class Evaluates(unittest.TestCase):
     def test_many_as_it_does_one(self) -> None:
         base = trainyard.Scenario.load(main)
@@ -119,17 +131,35 @@ class TellsProgress(unittest.TestCase):
             "print('begins', flush=True)\n"
             "try:\n"
             "    trainyard.evaluate(many)\n"
-            "except KeyboardInterrupt:\n"
+            "except KeyboardInterrupt as stop:\n"
             "    print(trainyard.simulate(s, advice=0, scaling=False).fits)\n"
+            "    print(all(one.feasible for one in stop.found), len(stop.found) < 2000)\n"
             "    sys.exit(7)\n"
         )
-        child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
-        assert child.stdout is not None
-        self.assertEqual(child.stdout.readline(), "begins\n")
-        time.sleep(0.3)
-        child.send_signal(signal.SIGINT)
-        out, _ = child.communicate(timeout=30)
-        self.assertEqual((child.returncode, out), (7, "True\n"))
+        self.assertEqual(interrupted(code), (7, "True\nTrue True\n"))
+
+
+    def test_ctrl_c_leaves_what_sweeps_and_plans_had_found(self) -> None:
+        code = (
+            "import sys, trainyard\n"
+            f"s = trainyard.Scenario.load({str(scenarios / 'llama3-70b-h100-64.json')!r})\n"
+            "def tell(stage, done, total):\n"
+            "    if done > 3:\n"
+            "        print('begins', flush=True)\n"
+            "try:\n"
+            "    CALL\n"
+            "except trainyard.Interrupted as stop:\n"
+            "    print('ends', type(stop.found).__name__, len(stop.found.to_dict()[ROWS]) < 2000)\n"
+            "    print(isinstance(stop, KeyboardInterrupt), 'found' in str(stop))\n"
+            "    sys.exit(7)\n"
+        )
+        sweep = "trainyard.sweep(s, {'run.seed': '1..2000', 'run.fold': [False]}, progress=tell)"
+        plan = "trainyard.plan(s, grid={'strategy.cp': '1..8*2'}, top=1000, progress=tell)"
+        for call, kind, rows in ((sweep, "Sweep", "points"), (plan, "Plan", "best")):
+            code_of_call = code.replace("CALL", call).replace("ROWS", repr(rows))
+            status, out = interrupted(code_of_call)
+            said = [line for line in out.splitlines() if line != "begins"]
+            self.assertEqual((status, said), (7, [f"ends {kind} True", "True True"]), out)
 
 
 class SweepsAndPlans(unittest.TestCase):
@@ -147,6 +177,22 @@ class SweepsAndPlans(unittest.TestCase):
         assert best is not None
         self.assertEqual(best.strategy.zero, found.to_dict()["best"]["set"]["strategy.zero"])
         self.assertIn("strategy.zero", found.to_csv().splitlines()[0])
+
+    def test_the_longest_context_is_that_of_the_program(self) -> None:
+        grid = {"strategy.tp": [1, 8], "strategy.pp": [1], "strategy.cp": [1, 8]}
+        found = trainyard.plan(main, grid=grid, longest_context=True)
+        words = ["--longest-context", "--grid", "strategy.tp=1,8", "--grid", "strategy.pp=1"]
+        self.assertEqual(
+            found.to_json(), printed("plan", str(main), *words, "--grid", "strategy.cp=1,8", "--json")
+        )
+        best = found.best
+        assert best is not None
+        lengths = [one["tokens"] for one in found.to_dict()["context"]["lengths"] if one["fits"]]
+        self.assertEqual(best.training.sequence_length, max(lengths))
+        with self.assertRaises(TypeError):
+            trainyard.plan(main, longest_context=True, on="h100")
+        with self.assertRaises(trainyard.InputError):
+            trainyard.plan(main, longest_context=True, mtbf="50000h/gpu")
 
     def test_axes_that_are_none_are_refused(self) -> None:
         for grid in ({"strategy.tpp": [1]}, {"strategy.tp": ["x"]}, {"strategy.tp": "1.."}):

@@ -37,7 +37,14 @@ from .catalogue import (  # noqa: E402
     topologies,
     topology,
 )
-from .errors import InputError, Problem, StuckError, TrainyardError, WorldError  # noqa: E402
+from .errors import (  # noqa: E402
+    InputError,
+    Interrupted,
+    Problem,
+    StuckError,
+    TrainyardError,
+    WorldError,
+)
 from .evaluation import Evaluated, Evaluation, evaluate  # noqa: E402
 from .fits import Fit, fit  # noqa: E402
 from .imports import (  # noqa: E402
@@ -65,6 +72,7 @@ __all__ = [
     "Fit",
     "ImportedJob",
     "InputError",
+    "Interrupted",
     "Memory",
     "Plan",
     "Problem",

@@ -2,7 +2,7 @@
 
 Input that is wrong raises :class:`InputError` with *every* problem; what the system refuses (a file
 that is missing, a full disk) raises :class:`WorldError`; a job that ranks stop raises
-:class:`StuckError`.
+:class:`StuckError`. Ctrl-C raises :class:`Interrupted` where something was found by then.
 """
 
 from __future__ import annotations
@@ -59,6 +59,15 @@ class WorldError(TrainyardError, OSError):
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C ended a search. ``found`` is what it had found by then, of the type that the call
+    returns: the best of what was looked at, proven or not."""
+
+    def __init__(self, found: Any) -> None:
+        super().__init__("Ctrl-C: what was found until then is the exception's `found`")
+        self.found = found
 
 
 class StuckError(TrainyardError):

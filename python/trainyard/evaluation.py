@@ -8,7 +8,7 @@ from typing import Any, Iterable, Iterator, Mapping, Optional, Sequence, Union, 
 from . import _core
 from ._convert import Progress, threads_of
 from ._progress import progress_of
-from .errors import Problem, problems_from
+from .errors import Interrupted, Problem, problems_from
 from .scenario import Scenario, ScenarioLike, scenario_of
 from .table import Table
 
@@ -113,7 +113,8 @@ def evaluate(
 
     Scenarios that leave the network's fidelity open run in ``alpha-beta``, so that they may be held
     against one another. ``unfit``: what becomes of a job without the memory for it, ``"refuse"``
-    (its entry says how much is missing) or ``"simulate"``.
+    (its entry says how much is missing) or ``"simulate"``. Ctrl-C raises :class:`Interrupted` with
+    those that were done.
 
     >>> import trainyard
     >>> s = trainyard.Scenario.load(trainyard.data_dir() / "scenarios/llama3-8b-h100-8.json")
@@ -127,7 +128,11 @@ def evaluate(
         raise TypeError("evaluate takes several scenarios; simulate takes one")
     asked = [scenario_of(scenario).copy() for scenario in scenarios]
     with progress_of(progress) as call:
-        cores = _core.evaluate(
+        cores, interrupted = _core.evaluate(
             [scenario._core for scenario in asked], threads_of(threads), unfit == "simulate", call
         )
-    return Evaluation([Evaluated(core, scenario) for core, scenario in zip(cores, asked)])
+    done = [(core, scenario) for core, scenario in zip(cores, asked) if not core.cut_short]
+    found = Evaluation([Evaluated(core, scenario) for core, scenario in done])
+    if interrupted:
+        raise Interrupted(found)
+    return found

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, Mapping, Optional, Sequence, Union
+from typing import Any, Mapping, Optional, Sequence, TypeVar, Union
 
 from . import _core
 from ._convert import PathLike, Progress, axis_texts, path_text, share, text, threads_of, whole
 from ._progress import progress_of
+from .errors import Interrupted
 from .results import Answer
 from .scenario import Scenario, ScenarioLike, scenario_of
 from .table import Table
+
+
+_Kind = TypeVar("_Kind", bound=Answer)
+
+
+def _whole(answer: _Kind) -> _Kind:
+    if answer._core.interrupted:
+        raise Interrupted(answer)
+    return answer
 
 
 class Sweep(Answer):
@@ -51,7 +61,8 @@ def sweep(
     ``grid``: ``{"strategy.tp": [1, 2, 4], "training.micro_batch": "1..4"}``; ``"auto"`` takes the
     values that :func:`plan` would look at. ``best`` and ``scenarios`` of the answer are those that
     leave ``headroom`` of a device's memory free, best first by ``best_by``: throughput,
-    throughput-per-gpu, step-time or mfu.
+    throughput-per-gpu, step-time or mfu. Ctrl-C raises :class:`Interrupted` with the points that
+    were done.
     """
     if not isinstance(grid, Mapping):
         raise TypeError("grid must be a dict of fields and their values")
@@ -59,18 +70,17 @@ def sweep(
         raise ValueError("a grid needs a field at least")
     asked = scenario_of(scenario)
     with progress_of(progress) as call:
-        return Sweep(
-            _core.sweep(
-                asked._core,
-                axis_texts(grid),
-                bool(nearest_batch),
-                text("best_by", best_by),
-                share("headroom", headroom),
-                whole("top", top, 1, 100_000),
-                threads_of(threads),
-                call,
-            )
+        core = _core.sweep(
+            asked._core,
+            axis_texts(grid),
+            bool(nearest_batch),
+            text("best_by", best_by),
+            share("headroom", headroom),
+            whole("top", top, 1, 100_000),
+            threads_of(threads),
+            call,
         )
+    return _whole(Sweep(core))
 
 
 class Plan(Answer):
@@ -95,7 +105,7 @@ class Plan(Answer):
         data = self.to_dict()
         if "clusters" in data:
             return Table.of([size for kind in data["clusters"] for size in kind["sizes"]])
-        return Table.of(data["best"])
+        return Table.of(data.get("best", []))
 
     def to_pandas(self) -> Any:
         """The same as a DataFrame."""
@@ -140,6 +150,7 @@ def plan(
     objectives: Union[str, Sequence[str], None] = None,
     scaling: Optional[str] = None,
     guide: Optional[str] = None,
+    longest_context: bool = False,
     progress: Progress = None,
 ) -> Plan:
     """The best layouts of a scenario's model on its cluster, proven; or, with a goal, the smallest
@@ -148,6 +159,9 @@ def plan(
     Words of a goal are those of ``trainyard plan``: ``on=["h100", "gb200"]``, ``tokens="2T"``,
     ``within="30d"``, ``budget="5M"``, ``price="h100=2.5/h"``, ``mtbf="50000h/gpu"``,
     ``scaling="8..1024"``. ``grid`` takes values of fields in place of the usual ones.
+    ``longest_context``: the longest sequences that fit at about the scenario's tokens a step, with
+    ``tokens`` and ``within`` also trained in time; ``to_dict()["context"]`` has the lengths that
+    were looked at. Ctrl-C raises :class:`Interrupted` with the best by then.
     """
     words: dict[str, Any] = {}
     for key, value in {
@@ -177,11 +191,22 @@ def plan(
     asked = scenario_of(scenario)._core if scenario is not None else None
     if asked is None and "model" not in words:
         raise TypeError("plan needs a scenario, or model=... with on=...")
+    sizes = [key for key in (*_sizes, "model") if key in words]
+    if longest_context and (asked is None or set(sizes) - {"within"}):
+        raise TypeError("longest_context is of a scenario's own cluster")
     with progress_of(progress) as call:
-        if asked is None or any(key in words for key in (*_sizes, "model")):
-            return Plan(_core.plan_clusters(asked, words, axes, room, count, call))
-        return Plan(
-            _core.plan_layouts(
-                asked, axes, whole("top", top, 1, 1000), bool(front), room, count, words, call
+        if asked is None or (sizes and not longest_context):
+            core = _core.plan_clusters(asked, words, axes, room, count, call)
+        else:
+            core = _core.plan_layouts(
+                asked,
+                axes,
+                whole("top", top, 1, 1000),
+                bool(front),
+                room,
+                count,
+                words,
+                bool(longest_context),
+                call,
             )
-        )
+    return _whole(Plan(core))

@@ -11,8 +11,10 @@
 namespace trainyard {
 namespace {
 
-Evaluated evaluate_one(const ScenarioFile& file, Session& session, const EvaluationOptions& options)
+Evaluated whole_evaluation(const ScenarioFile& file, Session& session,
+                           const EvaluationOptions& options)
 {
+    options.work.check();
     Evaluated out;
     SimulateRequest request;
     request.work.cancel = options.work.cancel;
@@ -36,6 +38,17 @@ Evaluated evaluate_one(const ScenarioFile& file, Session& session, const Evaluat
     return out;
 }
 
+Evaluated evaluate_one(const ScenarioFile& file, Session& session, const EvaluationOptions& options)
+{
+    try {
+        return whole_evaluation(file, session, options);
+    } catch (const Cancelled&) {
+        Evaluated out;
+        out.cut_short = true;
+        return out;
+    }
+}
+
 } // namespace
 
 std::vector<Evaluated> evaluate_scenarios(std::span<const ScenarioFile> files, Session& session,
@@ -46,8 +59,9 @@ std::vector<Evaluated> evaluate_scenarios(std::span<const ScenarioFile> files, S
     std::size_t done = 0;
     for_each_index(files.size(), options.threads > 0 ? options.threads : usable_threads(),
                    [&](std::size_t i) {
-                       options.work.check();
                        out[i] = evaluate_one(files[i], session, options);
+                       if (out[i].cut_short)
+                           return;
                        const std::lock_guard lock(mutex);
                        options.work.report("evaluate", static_cast<double>(++done),
                                            static_cast<double>(files.size()));

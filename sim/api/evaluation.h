@@ -15,8 +15,9 @@ struct Evaluated : StepFigures {
     Fidelity fidelity = Fidelity::alpha_beta;
     std::uint64_t input_hash = 0;
     Problems warnings;
+    bool cut_short = false; // the work was cancelled before its end
 
-    bool feasible() const { return problems.empty(); }
+    bool feasible() const { return problems.empty() && !cut_short; }
 };
 
 struct EvaluationOptions {
@@ -27,7 +28,7 @@ struct EvaluationOptions {
 
 // One for each, in order; what is found does not depend on the number of threads. As a sweep's
 // points, those that leave the fidelity open run in alpha-beta, so that they may be held against
-// one another. Throws Cancelled and WorldError.
+// one another. Of cancelled work those are whole that were done. Throws WorldError.
 std::vector<Evaluated> evaluate_scenarios(std::span<const ScenarioFile> files, Session& session,
                                           const EvaluationOptions& options = {});
 

@@ -3,6 +3,7 @@
 #include "sim/api/cluster_plan.h"
 #include "sim/cost/kernel_time.h"
 #include "sim/report/flops.h"
+#include "sim/report/plan/context_report.h"
 #include "sim/study/capacity/smallest_cluster.h"
 #include "sim/study/jobs/layout_text.h"
 #include "sim/study/problems.h"
@@ -241,6 +242,50 @@ Checked<LayoutAnswer> plan_layouts(const ScenarioFile& file, const LayoutQuestio
         return tl::unexpected(std::move(task.error()));
     task->request.work = work;
     return plan_layouts(*task, *axes, session);
+}
+
+Checked<ContextPlan> plan_context(const ScenarioFile& file, const LayoutQuestion& question,
+                                  Session& session, const WorkControl& work,
+                                  const WholeTrainingRequest& training)
+{
+    const Checked<std::vector<SweepAxis>> axes = search_axes(question.axes);
+    if (!axes)
+        return tl::unexpected(axes.error());
+    ContextRequest request{file, *axes, {}, training};
+    request.search.top = question.top;
+    request.search.front = question.front;
+    request.search.headroom = question.headroom;
+    request.search.threads = question.threads;
+    request.search.work = work;
+    Checked<LongestContext> found = longest_context(request, session);
+    if (!found)
+        return tl::unexpected(std::move(found.error()));
+    ContextPlan plan{std::move(*found), {}};
+    if (!plan.lengths.answer)
+        return plan;
+    const ContextAnswer& answer = *plan.lengths.answer;
+    Checked<PlanReport> report = layout_report({file, answer.base, answer.request, training}, *axes,
+                                               answer.result, true, session, work);
+    if (!report)
+        return tl::unexpected(std::move(report.error()));
+    plan.layouts = {std::move(*report),
+                    planned_layouts(answer.result, answer.base),
+                    planned_front(answer.result, answer.base),
+                    {}};
+    return plan;
+}
+
+Json to_json(const ContextPlan& plan)
+{
+    Json json = plan.layouts ? to_json(plan.layouts->report) : Json::object();
+    json["context"] = to_json(plan.lengths);
+    return json;
+}
+
+std::string context_plan_text(const ContextPlan& plan, const Paint& paint, std::size_t width)
+{
+    const std::string lengths = context_text(plan.lengths, paint, width);
+    return plan.layouts ? lengths + "\n" + plan_text(plan.layouts->report, paint, width) : lengths;
 }
 
 } // namespace trainyard

@@ -77,4 +77,20 @@ Checked<LayoutAnswer> plan_layouts(const ScenarioFile& file, const LayoutQuestio
                                    Session& session, const WorkControl& work,
                                    const WholeTrainingRequest& training = {});
 
+// The longest sequences that a cluster trains on, and the layouts for them.
+struct ContextPlan {
+    LongestContext lengths;
+    std::optional<LayoutAnswer> layouts; // nothing where no length does
+};
+
+// With tokens and a deadline a length also has to be trained in time. Of cancelled work what was
+// found.
+Checked<ContextPlan> plan_context(const ScenarioFile& file, const LayoutQuestion& question,
+                                  Session& session, const WorkControl& work,
+                                  const WholeTrainingRequest& training = {});
+
+// As `trainyard plan --longest-context` tells it.
+Json to_json(const ContextPlan& plan);
+std::string context_plan_text(const ContextPlan& plan, const Paint& paint, std::size_t width = 100);
+
 } // namespace trainyard

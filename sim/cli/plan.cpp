@@ -4,7 +4,6 @@
 #include "sim/cli/plan_search.h"
 #include "sim/cli/scenario_options.h"
 #include "sim/cli/terminal.h"
-#include "sim/report/plan/context_report.h"
 #include "sim/report/plan/plan_html.h"
 #include "sim/report/plan/plan_report.h"
 #include "sim/study/capacity/capacity_plan.h"
@@ -69,14 +68,6 @@ int plan_size(const PlanCommand& command)
     return run_capacity(command.capacity, std::move(*request), command.output);
 }
 
-std::string text_of(const PlanReport& report, const LongestContext* context)
-{
-    const Paint paint(use_colour_on_stdout() ? Colour::ansi : Colour::none);
-    const std::string plan = plan_text(report, paint, width_of_stdout());
-    return context == nullptr ? plan
-                              : context_text(*context, paint, width_of_stdout()) + "\n" + plan;
-}
-
 LayoutQuestion question_of(const PlanCommand& command)
 {
     return {command.axes, command.top, command.front, command.headroom / 100, command.threads};
@@ -107,19 +98,16 @@ int tell_shard(PlanSearch& search, const SearchResult& result, bool interrupted)
     return interrupted_exit();
 }
 
-// `context`: where the length of the sequences was asked for, too.
-PlanTexts texts_of(const PlanOutput& output, const PlanReport& report,
+Paint paint_of_stdout()
+{
+    return Paint(use_colour_on_stdout() ? Colour::ansi : Colour::none);
+}
+
+// All but what is printed.
+PlanTexts files_of(const PlanOutput& output, const PlanReport& report,
                    std::vector<PlannedScenario> planned, const LongestContext* context)
 {
     PlanTexts texts;
-    if (output.json) {
-        Json json = to_json(report);
-        if (context != nullptr)
-            json["context"] = to_json(*context);
-        texts.data = to_text(json) + "\n";
-    } else {
-        texts.data = text_of(report, context);
-    }
     if (!output.csv.empty())
         texts.csv = plan_csv(report);
     if (!output.html.empty())
@@ -131,7 +119,7 @@ PlanTexts texts_of(const PlanOutput& output, const PlanReport& report,
 }
 
 int tell_plan(const PlanCommand& command, const LayoutTask& task, PlanSearch& search,
-              const SearchResult& result, Session& session, const LongestContext* context = nullptr)
+              const SearchResult& result, Session& session)
 {
     bool interrupted = interrupt_flag().cancelled();
     if (search.is_shard())
@@ -142,14 +130,17 @@ int tell_plan(const PlanCommand& command, const LayoutTask& task, PlanSearch& se
     Checked<PlanReport> report = tl::unexpected(Problems{});
     {
         ProgressBar bar;
-        report = layout_report(task, *axes, result, context != nullptr, session, bar.control());
+        report = layout_report(task, *axes, result, false, session, bar.control());
     }
     if (!report)
         return refuse(report.error(), "nothing was printed.");
     interrupted = interrupt_flag().cancelled();
     search.finish(result, to_text(to_json(*report), JsonStyle::compact));
-    deliver(command.output,
-            texts_of(command.output, *report, planned_layouts(result, task.base), context));
+    PlanTexts texts =
+        files_of(command.output, *report, planned_layouts(result, task.base), nullptr);
+    texts.data = command.output.json ? to_text(to_json(*report)) + "\n"
+                                     : plan_text(*report, paint_of_stdout(), width_of_stdout());
+    deliver(command.output, texts);
     if (!interrupted)
         return report->rows.empty() ? exit_no : exit_ok;
     print_talk(search.kept_text());
@@ -193,29 +184,29 @@ int plan_context(const PlanCommand& command)
     if (!problems.empty())
         return refuse(problems, "nothing was run.");
     require_writable(command.output);
-    ContextRequest request{*file, *axes, {}, *training};
-    request.search.top = command.top;
-    request.search.headroom = command.headroom / 100;
-    request.search.threads = command.threads;
     const KeepsWhatIsDone keeps;
     Session session;
-    Checked<LongestContext> found = tl::unexpected(Problems{});
+    Checked<ContextPlan> plan = tl::unexpected(Problems{});
     {
         ProgressBar bar;
-        request.search.work = bar.control();
-        found = longest_context(request, session);
+        plan = plan_context(*file, question_of(command), session, bar.control(), *training);
     }
-    if (!found)
-        return refuse(found.error(), "nothing was printed.");
-    if (!found->answer) {
-        print_data(command.output.json
-                       ? to_text(Json::Object{{"context", to_json(*found)}}) + "\n"
-                       : context_text(*found, Paint(Colour::none), width_of_stdout()));
-        return found->interrupted ? interrupted_exit() : exit_no;
-    }
-    const LayoutTask task{*file, found->answer->base, found->answer->request, *training};
-    PlanSearch search(command.search, task.base, task.request, command.scenario, nullptr);
-    return tell_plan(command, task, search, found->answer->result, session, &*found);
+    if (!plan)
+        return refuse(plan.error(), "nothing was printed.");
+    PlanTexts texts;
+    if (plan->layouts)
+        texts =
+            files_of(command.output, plan->layouts->report, plan->layouts->planned, &plan->lengths);
+    texts.data = command.output.json
+                     ? to_text(to_json(*plan)) + "\n"
+                     : context_plan_text(*plan, paint_of_stdout(), width_of_stdout());
+    if (plan->layouts)
+        deliver(command.output, texts);
+    else
+        print_data(texts.data);
+    if (interrupt_flag().cancelled())
+        return interrupted_exit();
+    return plan->layouts && !plan->layouts->report.rows.empty() ? exit_ok : exit_no;
 }
 
 // What keeps another rank from its task rank 0 finds too, and tells; else it tells that the ranks

@@ -38,7 +38,8 @@ apt() { chroot "$root" env DEBIAN_FRONTEND=noninteractive apt-get -qy -o APT::In
 # What is there, but for what dpkg, apt and adduser (of packages that ours need) keep of their own work.
 files() { (cd "$root" && find . -xdev \( -path ./proc -o -path ./tmp -o -path ./var/lib/dpkg -o -path ./var/lib/apt \
     -o -path ./var/cache -o -path ./var/log -o -path ./run -o -path "./etc/*-" -o -path ./etc/ld.so.cache \) -prune -o -print | sort); }
-inside() { chroot "$root" "$@"; }
+# Without what this machine says of itself, such as compilers' launchers.
+inside() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root "$@"; }
 
 files >"$folder/before"
 cd "$root"

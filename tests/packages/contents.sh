@@ -103,6 +103,9 @@ case $3 in
                 [ -s "root/$name/usr/share/doc/$name/$file" ] || fail "$name has no $file"
             done
         done
+        if command -v lintian >/dev/null; then
+            lintian --allow-root --fail-on error made/*.deb >talk 2>&1 || { cat talk; fail "lintian"; }
+        fi
         [ "$3" = deb ] && others="trainyard-calibrate.1.gz
 trainyard-gui.1.gz"
         complete "$folder/all/usr" "${others:-}"
