@@ -277,7 +277,8 @@ private:
 
     void fill(const LanePart& part, const StreamPart& stream)
     {
-        const auto& records = runs_[part.run]->graph.records();
+        const RecordGraph& graph = runs_[part.run]->graph;
+        const auto& records = graph.records();
         std::uint32_t at = stream.first;
         bool messages = false;
         for (const std::uint32_t index : stream.records) {
@@ -286,7 +287,8 @@ private:
             const SimTime moving = moving_from(record);
             messages = messages || record.kind == OpKind::exchange;
             if (moving > record.start)
-                put(at++, {record.start, moving, TimeKind::waiting, index}, name, part.run);
+                put(at++, {record.start, moving, graph.waiting_kind(record), index}, name,
+                    part.run);
             if (record.end > moving)
                 put(at++,
                     {moving, record.end,

@@ -125,10 +125,11 @@ SimTime Accounting::moving_since(std::uint32_t stream) const
 // What a lane does whose transfer at the head of `stream` has not begun.
 TimeKind Accounting::idle_kind(std::uint32_t stream) const
 {
-    if (run_.streams[stream].kind == OpKind::exchange)
-        return TimeKind::bubble;
+    const OpKind kind = run_.streams[stream].kind;
+    if (kind == OpKind::exchange)
+        return waiting_kind(kind, true);
     const GroupId group = run_.group_of(run_.lane_of(stream), run_.head(stream).group);
-    return joins_stages_[group.value] ? TimeKind::bubble : TimeKind::waiting;
+    return waiting_kind(kind, joins_stages_[group.value]);
 }
 
 // The compute stream whose head was written first.

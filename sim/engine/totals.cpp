@@ -66,6 +66,11 @@ TimeKind exposed_kind(GroupKind group)
     }
 }
 
+TimeKind waiting_kind(OpKind transfer, bool joins_stages)
+{
+    return transfer == OpKind::exchange || joins_stages ? TimeKind::bubble : TimeKind::waiting;
+}
+
 bool joins_stages(const Group& group, const std::vector<Lane>& lanes)
 {
     if (group.kind != GroupKind::pp && group.kind != GroupKind::embedding &&

@@ -21,6 +21,10 @@ TimeKind exposed_kind(GroupKind group);
 // not slower. Other kinds of group live inside a stage.
 bool joins_stages(const Group& group, const std::vector<Lane>& lanes);
 
+// What a lane's wait for the others of a transfer is, an exchange of messages or a collective of a
+// group that may join stages.
+TimeKind waiting_kind(OpKind transfer, bool joins_stages);
+
 // One class of transfers (collective x group kind); times in ps, summed over ranks.
 struct TransferSum {
     std::uint64_t count = 0;

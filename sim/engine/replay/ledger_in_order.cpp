@@ -81,8 +81,8 @@ void Ledger::charge_op(const LaneTimes& times, std::uint32_t o, Time begin, Time
         return;
     }
     const Time exposed = moving(times, o, begin, end);
-    const bool bubble = op.kind == OpKind::exchange || stages_[op.group.value] != 0;
-    charges.of(bubble ? TimeKind::bubble : TimeKind::waiting) += end - begin - exposed;
+    const bool stages = op.kind == OpKind::exchange || stages_[op.group.value] != 0;
+    charges.of(waiting_kind(op.kind, stages)) += end - begin - exposed;
     const Label& label = program_.labels[op.label.value];
     charges.of(exposed_kind(label.group)) += exposed;
     charges.exposed[transfer_class(label)] += exposed;

@@ -175,9 +175,7 @@ private:
         const GroupKind group = graph_.program().labels[record.label.value].group;
         if (record.transfer_start <= now)
             return {engine::exposed_kind(group), index, record.end};
-        const bool of_stages = record.kind == OpKind::exchange || graph_.joins_stages(record.group);
-        return {of_stages ? TimeKind::bubble : TimeKind::waiting, index,
-                std::min(record.transfer_start, record.end)};
+        return {graph_.waiting_kind(record), index, std::min(record.transfer_start, record.end)};
     }
 
     // Nothing is left to compute: host, moving transfer, gathering transfer, copy, in this order.

@@ -37,14 +37,15 @@ struct StepSpan {
     SimTime end;
 };
 
+// `joins_stages`: what the record's group does, of a collective.
 void add_slices(std::vector<Slice>& slices, const OpRecord& record, const Label& label,
-                const StepSpan& shown)
+                bool joins_stages, const StepSpan& shown)
 {
     Slice slice{record.start,       record.end, {}, slice_kind_of(record, label),
                 record.micro_batch, label.name, 1};
     if (is_transfer(record.kind)) {
         Slice wait = slice;
-        wait.kind = TimeKind::waiting;
+        wait.kind = engine::waiting_kind(record.kind, joins_stages);
         wait.end = std::min(record.transfer_start, record.end);
         if (record.kind == OpKind::collective)
             add_inside(slices, wait, shown.start, shown.end);
@@ -89,12 +90,16 @@ Rows rows_of(const Outcome& outcome, std::uint16_t step, const StepSpan& shown)
     Rows rows;
     const Program& program = outcome.plan->program;
     const std::set<StreamId> exchanges = exchange_streams(outcome.result->records);
+    std::vector<bool> joining; // by group
+    for (const Group& group : outcome.binding->groups)
+        joining.push_back(engine::joins_stages(group, outcome.binding->lanes));
     for (const OpRecord& record : outcome.result->records) {
         if (record.step != step || !is_shown(record, program))
             continue;
         const bool exchange = exchanges.contains(record.stream);
         add_slices(rows[{record.lane, exchange ? *exchanges.begin() : record.stream}], record,
-                   program.labels[record.label.value], shown);
+                   program.labels[record.label.value],
+                   record.kind == OpKind::collective && joining[record.group.value], shown);
     }
     for (auto& [key, slices] : rows) {
         std::stable_sort(slices.begin(), slices.end(), [](const Slice& a, const Slice& b) {

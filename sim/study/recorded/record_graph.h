@@ -4,6 +4,7 @@
 // of ops that made the step as long as it is.
 
 #include "sim/engine/compile.h"
+#include "sim/engine/totals.h"
 #include "sim/study/recorded/record_queues.h"
 
 #include <optional>
@@ -55,8 +56,12 @@ public:
     const std::vector<OpRecord>& records() const { return records_; }
     const RecordQueues& queues() const { return queues_; }
     const engine::LaneKind& kind_of(LaneId lane) const;
-    // Whether who comes late to the group's collectives is another stage of the pipeline.
-    bool joins_stages(GroupId group) const { return joins_stages_[group.value]; }
+    // What the wait of a transfer for its others is.
+    TimeKind waiting_kind(const OpRecord& transfer) const
+    {
+        return engine::waiting_kind(transfer.kind, transfer.kind == OpKind::exchange ||
+                                                       joins_stages_[transfer.group.value]);
+    }
 
     const engine::FlatOp& op_of(RecordIndex record) const;
 

@@ -111,6 +111,16 @@ TEST_CASE("a collective whose members have not all arrived is shown as waiting f
     CHECK(slices[0].kind == TimeKind::waiting);
     CHECK(slices[1].kind == TimeKind::exposed_dp);
     CHECK(slices[0].end == slices[1].start);
+    // Among stages of a pipeline who comes late is further on, and the wait a bubble.
+    Binding binding = *outcome.binding;
+    for (Group& group : binding.groups)
+        if (group.members.size() > 1) {
+            group.kind = GroupKind::embedding;
+            group.members = {LaneId{0}, LaneId{2}};
+        }
+    REQUIRE(binding.lanes[0].role != binding.lanes[2].role);
+    outcome.binding = std::make_shared<const Binding>(std::move(binding));
+    CHECK(make_timeline(outcome).lanes[0].rows[1].slices[0].kind == TimeKind::bubble);
 }
 
 TEST_CASE("sends and receives of several streams share one row without overlap")
