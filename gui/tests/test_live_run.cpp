@@ -1,7 +1,6 @@
 #include "gui/model/live_run.h"
 #include "tests/catch.h"
-#include "tests/support/pick.h"
-#include "tests/support/random_jobs.h"
+#include "tests/support/random_scenario.h"
 
 #include <QCoreApplication>
 #include <QEventLoop>
@@ -11,20 +10,6 @@ using namespace trainyard::gui;
 using namespace trainyard::testing;
 
 namespace {
-
-// The job drawn, on a model that ships with the program and as many nodes as it fills.
-ScenarioFile random_scenario(Random& random, const std::vector<SoftwareClass>& software)
-{
-    const JobRequest drawn = random_request(random, software);
-    Scenario out;
-    out.model.path = drawn.model.is_moe() ? "mixtral-8x7b" : "llama-2-7b";
-    out.training = drawn.training;
-    out.training.sequence_length = pick<std::int64_t>(random, {512, 1024, 4096});
-    out.strategy = drawn.strategy;
-    out.software.framework = drawn.software.name;
-    out.topology.path = "h100-8x8-ndr400";
-    return scenario_in_memory(std::move(out), ".", "drawn");
-}
 
 // All that the window is answered: the headline, then the same with records.
 std::vector<std::shared_ptr<const RunView>> answers(LiveRun& live, const ScenarioFile& file)
