@@ -129,7 +129,7 @@ LayerTable::LayerTable(const Job& job, const Topology& topology, const CostModel
     PlanBuilder builder;
     blocks_->streams = {builder.compute_stream(),
                         builder.communication_stream(std::string(to_name(GroupKind::ep)))};
-    LayerCatalog catalog(builder, job, work, BlockMemory::left_out);
+    LayerCatalog catalog(builder, job, work, BlockDetail::ops);
     for (std::size_t layer = 0; layer < work.kinds.size(); ++layer) {
         LayerBlocks& alone = blocks_->alone.emplace_back();
         LayerBlocks& in_turns = blocks_->in_turns.emplace_back();

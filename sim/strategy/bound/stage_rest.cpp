@@ -226,7 +226,7 @@ std::vector<StageRest> stage_rests(const Job& job, const JobWork& work, const To
     const StreamId transfers = builder.communication_stream(data_parallel_stream);
     if (has_uneven_experts(job))
         builder.has_expert_loads();
-    LayerCatalog catalog(builder, job, work);
+    LayerCatalog catalog(builder, job, work, BlockDetail::outline);
     std::map<StageContents, std::size_t> known; // the first of its two roles
     std::vector<std::size_t> role_of;
     for (int device = 0; device < placement.devices; ++device) {

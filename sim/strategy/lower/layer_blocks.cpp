@@ -128,9 +128,8 @@ LayerBlock LayerCatalog::forward(const KindOfLayer& kind, PassStyle style,
                                  const TensorChanges& extra)
 {
     ItemLowering items = start(kind, style, "forward ");
-    items.lower(kind.work.forward, Phase::forward,
-                changes_of(kind, kind.work.forward,
-                           [](const LayerMemory& memory) { return memory.forward(); }));
+    lower(items, kind, kind.work.forward, Phase::forward,
+          [](const LayerMemory& memory) { return memory.forward(); });
     return finished(std::move(items), style, extra);
 }
 
@@ -138,18 +137,19 @@ LayerBlock LayerCatalog::backward(const KindOfLayer& kind, PassStyle style,
                                   const TensorChanges& extra)
 {
     const auto again = [&](ItemLowering& items, const WorkList& list) {
-        const auto changes = [&](const LayerMemory& memory) { return memory.recompute(list); };
-        items.lower(list, Phase::recompute, changes_of(kind, list, changes));
+        lower(items, kind, list, Phase::recompute,
+              [&](const LayerMemory& memory) { return memory.recompute(list); });
     };
     ItemLowering items = start(kind, style, "backward ");
     if (kind.layer.recompute == Recompute::full)
         again(items, kind.work.forward);
     if (kind.layer.recompute == Recompute::selective)
         again(items, kind.work.selective_recompute);
-    const WorkList list =
-        style.kind == PassKind::backward ? kind.work.backward : input_part(kind.work.backward);
-    const auto changes = [&](const LayerMemory& memory) { return memory.backward(list); };
-    items.lower(list, Phase::backward, changes_of(kind, list, changes));
+    const WorkList part =
+        style.kind == PassKind::backward ? WorkList() : input_part(kind.work.backward);
+    const WorkList& list = style.kind == PassKind::backward ? kind.work.backward : part;
+    lower(items, kind, list, Phase::backward,
+          [&](const LayerMemory& memory) { return memory.backward(list); });
     return finished(std::move(items), style, extra);
 }
 
@@ -158,9 +158,9 @@ LayerBlock LayerCatalog::backward_weight(const KindOfLayer& kind, const TensorCh
     if (!kind.held.splits)
         return {{}, 0, shares({})};
     const WorkList list = weight_part(kind.work.backward);
-    const auto changes = [&](const LayerMemory& memory) { return memory.backward(list); };
     ItemLowering items = start(kind, {PassKind::backward_weight}, "weights of ");
-    items.lower(list, Phase::backward, changes_of(kind, list, changes));
+    lower(items, kind, list, Phase::backward,
+          [&](const LayerMemory& memory) { return memory.backward(list); });
     return finished(std::move(items), {PassKind::backward_weight}, extra);
 }
 

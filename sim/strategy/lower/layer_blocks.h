@@ -30,15 +30,22 @@ struct PassStyle {
     auto operator<=>(const PassStyle&) const = default;
 };
 
-// What blocks say of the tensors that their ops take and give back.
-enum class BlockMemory : std::uint8_t { written, left_out };
+// How much of its work a layer's block says.
+enum class BlockDetail : std::uint8_t {
+    whole,  // with the tensors that its ops take and give back
+    ops,    // without them
+    outline // of forward and recomputation the first op alone: for who looks at what lies around
+            // the passes, and when gradients are ready
+};
 
 class LayerCatalog {
 public:
     LayerCatalog(PlanBuilder& plan, const Job& job, const JobWork& work,
-                 BlockMemory memory = BlockMemory::written)
-        : plan_(plan), job_(job), work_(work), memory_(memory)
+                 BlockDetail detail = BlockDetail::whole)
+        : plan_(plan), job_(job), work_(work), detail_(detail)
     {}
+
+    bool tells_memory() const { return detail_ == BlockDetail::whole; }
 
     // The block of a layer's pass; `extra` is taken and given back besides activations.
     const LayerBlock& block(std::size_t kind, PassStyle style, const TensorChanges& extra);
@@ -53,18 +60,23 @@ private:
     LayerBlock finished(ItemLowering items, PassStyle style, const TensorChanges& memory);
 
     LayerMemory memory_of(const KindOfLayer& kind) const;
-    // What `items` take and give back, as `changes` of the layer's memory says.
+    // What `list` takes and gives back, `changes` of the layer's memory says.
     template <class Changes>
-    ItemChanges changes_of(const KindOfLayer& kind, const WorkList& items, Changes changes) const
+    void lower(ItemLowering& items, const KindOfLayer& kind, const WorkList& list, Phase phase,
+               Changes changes) const
     {
-        return memory_ == BlockMemory::left_out ? ItemChanges(items.size())
-                                                : changes(memory_of(kind));
+        if (detail_ == BlockDetail::outline && phase != Phase::backward)
+            items.lower(WorkList(list.begin(), list.begin() + (list.empty() ? 0 : 1)), phase,
+                        ItemChanges(list.empty() ? 0 : 1));
+        else
+            items.lower(list, phase,
+                        tells_memory() ? changes(memory_of(kind)) : ItemChanges(list.size()));
     }
 
     PlanBuilder& plan_;
     const Job& job_;
     const JobWork& work_;
-    BlockMemory memory_;
+    BlockDetail detail_;
     // By kind of layer and style: one for each `extra`, of which there are a few.
     std::map<std::pair<std::size_t, PassStyle>, std::deque<std::pair<TensorChanges, LayerBlock>>>
         built_;

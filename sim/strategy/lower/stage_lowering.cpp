@@ -157,7 +157,9 @@ private:
         const PlacedLayer& placed = content_.layers[v.layer];
         const TensorChanges* received =
             std::exchange(is_forward(visit) ? forward_received_ : backward_received_, &nothing_);
-        TensorChanges besides = data_parallel_.memory(visit);
+        TensorChanges besides;
+        if (catalog_.tells_memory())
+            besides = data_parallel_.memory(visit);
         if (!besides.empty())
             besides.insert(besides.begin(), received->begin(), received->end());
         offload_.before(visit, in_turns);
@@ -237,7 +239,8 @@ void lower_stage(PlanBuilder& plan, LayerCatalog& catalog, const StageRequest& r
     }
     exchanges.write_gap(request.passes.size());
     write_step_end(writer, content, request.stage, *data_parallel);
-    plan.role(std::move(writer).finish(), held_states(job, content));
+    plan.role(std::move(writer).finish(),
+              catalog.tells_memory() ? held_states(job, content) : HeldStates());
 }
 
 } // namespace trainyard
