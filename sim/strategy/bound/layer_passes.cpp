@@ -93,6 +93,7 @@ TurnChains turn_chains(const Plan& plan, const LoneCosts& costs, const LayerBloc
 
 constexpr std::array kinds{PassKind::forward, PassKind::backward, PassKind::backward_input,
                            PassKind::backward_weight};
+constexpr std::size_t whole_kinds = 2; // the first of them
 
 // Of a layer, by kind of pass.
 using LayerBlocks = std::array<LayerBlock, kinds.size()>;
@@ -122,7 +123,7 @@ struct LayerTable::Blocks {
     }
 };
 
-LayerTable::LayerTable(const Job& job, const Topology& topology, const CostModel& cost)
+LayerTable::LayerTable(const Job& job, const Topology& topology, const CostModel& cost, bool splits)
     : blocks_(std::make_unique<Blocks>())
 {
     const JobWork work = job_work(job);
@@ -133,9 +134,11 @@ LayerTable::LayerTable(const Job& job, const Topology& topology, const CostModel
     for (std::size_t layer = 0; layer < work.kinds.size(); ++layer) {
         LayerBlocks& alone = blocks_->alone.emplace_back();
         LayerBlocks& in_turns = blocks_->in_turns.emplace_back();
-        for (std::size_t i = 0; i < kinds.size(); ++i) {
+        for (std::size_t i = 0; i < (splits ? kinds.size() : whole_kinds); ++i) {
             alone[i] = catalog.block(layer, {kinds[i]}, {});
-            in_turns[i] = catalog.block(layer, {kinds[i], true}, {});
+            // It is cut at exchanges between experts alone.
+            in_turns[i] =
+                job.strategy.ep > 1 ? catalog.block(layer, {kinds[i], true}, {}) : alone[i];
         }
     }
     blocks_->plan = std::move(builder).finish();

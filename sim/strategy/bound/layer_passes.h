@@ -50,7 +50,8 @@ struct LayerPasses {
 // (tp, cp, ep, etp, micro-batch, whether there are several of these), not its stages.
 class LayerTable {
 public:
-    LayerTable(const Job& job, const Topology& topology, const CostModel& cost);
+    // `splits`: backward passes are also needed in their two parts, which are left 0 otherwise.
+    LayerTable(const Job& job, const Topology& topology, const CostModel& cost, bool splits);
     ~LayerTable();
     LayerTable(LayerTable&&) noexcept;
     LayerTable& operator=(LayerTable&&) noexcept;

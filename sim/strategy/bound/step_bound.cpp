@@ -279,11 +279,11 @@ StepBound step_bound(const Job& job, const Topology& topology, const CostModel& 
     Job again = job;
     again.training.recompute_layers.reset();
     StageFamily family(plain, topology, cost, device);
-    const LayerTable layers(plain, topology, cost);
-    const LayerTable recomputed(again, topology, cost);
+    const PassOrder order = pass_order(*find_schedule(job.strategy.schedule), shape_of(job));
+    const LayerTable layers(plain, topology, cost, order.splits);
+    const LayerTable recomputed(again, topology, cost, order.splits);
     const StageFamily::StagePasses passes =
         StageFamily::passes(cut_into_stages(job), layers, recomputed);
-    const PassOrder order = pass_order(*find_schedule(job.strategy.schedule), shape_of(job));
     const std::vector<Seconds> messages = family.messages(job.training.micro_batch);
     return {family.step_time(passes, messages, order, job.micro_batches()),
             family.memory(passes, order)};

@@ -72,7 +72,7 @@ public:
     }
 
 private:
-    using LayerKey = std::tuple<int, int, int, int, int, int, std::int64_t, int, Recompute>;
+    using LayerKey = std::tuple<int, int, int, int, int, int, std::int64_t, int, Recompute, bool>;
 
     void exclude(Exclusion why, std::uint64_t points, const std::string& pointer = {},
                  const std::string& example = {})
@@ -237,8 +237,11 @@ private:
             if (!order.refusal.empty())
                 return exclude(Exclusion::input, 1, "/strategy/schedule", order.refusal);
             const bool single = count == 1;
-            const LayerTable& plain = layers_of(choice, job, Recompute::none, single);
-            const LayerTable& again = layers_of(choice, job, choice.recompute.kind, single);
+            const auto layers = [&](Recompute recompute) -> const LayerTable& {
+                return layers_of(choice, job, recompute, single, order.splits);
+            };
+            const LayerTable& plain = layers(Recompute::none);
+            const LayerTable& again = layers(choice.recompute.kind);
             if (choice.recompute.kind == Recompute::selective && has({}) &&
                 std::ranges::equal(again.passes(), plain.passes(),
                                    [](const LayerPasses& a, const LayerPasses& b) {
@@ -307,7 +310,7 @@ private:
 
     // `of`: with several micro-batches.
     const LayerTable& layers_of(const LayoutChoice& choice, const Job& of, Recompute recompute,
-                                bool single)
+                                bool single, bool splits)
     {
         // Where the groups of a layer lie depends on the other sizes unless these are the slowest.
         const bool usual = of.strategy.rank_order == usual_order_ &&
@@ -316,7 +319,7 @@ private:
                            choice.ep,          choice.etp,
                            usual ? 0 : dp_,    usual ? 0 : choice.pp,
                            choice.micro_batch, single ? 0 : weight_gradient_bytes(of),
-                           recompute};
+                           recompute,          splits};
         const auto found = layers_known_.find(key);
         if (found != layers_known_.end())
             return found->second;
@@ -325,7 +328,8 @@ private:
         job.training.global_batch = choice.micro_batch * dp_ * (single ? 1 : 2);
         job.training.recompute = recompute;
         job.training.recompute_layers.reset();
-        return layers_known_.try_emplace(key, job, *parts_.sound, *parts_.cost).first->second;
+        return layers_known_.try_emplace(key, job, *parts_.sound, *parts_.cost, splits)
+            .first->second;
     }
 
     const SearchSpace& space_;
