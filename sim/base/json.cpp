@@ -1,7 +1,11 @@
 #include "sim/base/json.h"
 
+#include "sim/base/files.h"
+#include "sim/base/random.h"
+
 #include <nlohmann/json.hpp>
 
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -107,6 +111,32 @@ std::string pointer_token(std::string_view key)
     for (const char c : key)
         out += c == '~' ? std::string("~0") : c == '/' ? std::string("~1") : std::string(1, c);
     return out;
+}
+
+std::uint64_t json_hash(const Json& value)
+{
+    enum Kind : std::uint64_t { null, boolean, integer, number, string, array, object };
+    if (value.is_bool())
+        return hash_key(boolean, std::uint64_t{value.as_bool()});
+    if (value.is_integer())
+        return hash_key(integer, static_cast<std::uint64_t>(value.as_integer()));
+    if (value.is_number())
+        return hash_key(number, std::bit_cast<std::uint64_t>(value.as_double()));
+    if (value.is_string())
+        return hash_key(string, content_hash(value.as_string()));
+    if (value.is_array()) {
+        std::uint64_t hash = hash_key(array, value.items().size());
+        for (const Json& item : value.items())
+            hash = hash_key(hash, json_hash(item));
+        return hash;
+    }
+    if (value.is_object()) {
+        std::uint64_t hash = hash_key(object, value.members().size());
+        for (const auto& [name, part] : value.members())
+            hash = hash_key(hash, content_hash(name), json_hash(part));
+        return hash;
+    }
+    return null;
 }
 
 std::string to_text(const Json& value, JsonStyle style)

@@ -110,4 +110,8 @@ enum class JsonStyle { compact, pretty };
 // Text of `value`; numbers print shortest-round-trip. Non-finite numbers become null.
 std::string to_text(const Json& value, JsonStyle style = JsonStyle::pretty);
 
+// Of values and keys in their order; lines do not count. Equal values have equal hashes within one
+// version of the program. Not for security.
+std::uint64_t json_hash(const Json& value);
+
 } // namespace trainyard

@@ -66,6 +66,7 @@ Problems environment_differences(const Profile& profile, const Scenario& scenari
 
 // The profile's constants with the software class of the scenario, where it states one.
 Checked<Profile> choose_profile(const ScenarioFile& file, const Topology& topology,
+                                std::uint64_t topology_hash, Memo<Profile>& assembled,
                                 Problems& warnings)
 {
     const Scenario& scenario = file.scenario;
@@ -75,12 +76,21 @@ Checked<Profile> choose_profile(const ScenarioFile& file, const Topology& topolo
         Checked<SoftwareClass> software = choose_software(scenario.software, nullptr, warnings);
         if (!software)
             return tl::unexpected(software.error());
-        Checked<Profile> profile =
-            assemble({topology.device(first).model, "",
-                      topology.network(topology.device(first).node), software->name});
-        if (!profile)
-            return tl::unexpected(placed(profile.error(), "/topology"));
-        profile->software = std::move(*software);
+        Problems problems;
+        const auto known = assembled.find_or_make(
+            hash_key(topology_hash, content_hash(software->name)), [&]() -> std::optional<Profile> {
+                Checked<Profile> made =
+                    assemble({topology.device(first).model, "",
+                              topology.network(topology.device(first).node), software->name});
+                if (made)
+                    return std::move(*made);
+                problems = placed(made.error(), "/topology");
+                return std::nullopt;
+            });
+        if (!known)
+            return tl::unexpected(std::move(problems));
+        Profile profile = *known;
+        profile.software = std::move(*software);
         return profile;
     }
     Checked<ProfileFile> loaded = file.constants != nullptr
@@ -106,7 +116,7 @@ Checked<Profile> choose_profile(const ScenarioFile& file, const Topology& topolo
 
 std::uint64_t hash_of(const Profile& profile)
 {
-    return content_hash(to_text(to_json(profile), JsonStyle::compact));
+    return json_hash(to_json(profile));
 }
 
 std::uint64_t hash_of(const std::map<std::string, std::string>& environment)
@@ -120,11 +130,12 @@ std::uint64_t hash_of(const std::map<std::string, std::string>& environment)
 // Nothing without a profile, with the problems added. Refused variables are among the warnings, as
 // errors, so that the job's own problems come to light beside them.
 std::optional<CostPart> make_cost(const ScenarioFile& file, const Topology& topology,
-                                  Memo<CostModel>& memo, Problems& problems)
+                                  std::uint64_t topology_hash, CostMemos& memos, Problems& problems)
 {
     const Scenario& scenario = file.scenario;
     CostPart part;
-    Checked<Profile> profile = choose_profile(file, topology, part.warnings);
+    Checked<Profile> profile =
+        choose_profile(file, topology, topology_hash, memos.assembled, part.warnings);
     const Problems refused = check_environment(scenario.environment);
     if (has_errors(refused))
         append(part.warnings, refused);
@@ -143,7 +154,7 @@ std::optional<CostPart> make_cost(const ScenarioFile& file, const Topology& topo
     if (part.effects.attention)
         profile->software.kernels.attention = *part.effects.attention;
     part.hash = hash_key(hash_of(*profile), hash_of(scenario.environment));
-    part.cost = memo.find_or_make(part.hash, [&] {
+    part.cost = memos.models.find_or_make(part.hash, [&] {
         return std::optional<CostModel>(std::in_place, std::move(*profile), part.effects.nccl);
     });
     return part;
@@ -165,15 +176,14 @@ std::shared_ptr<const CostPart> build_cost(const ScenarioFile& file, const Topol
                                            Problems& problems)
 {
     const Scenario& scenario = file.scenario;
-    const auto make = [&] { return make_cost(file, topology, memos.models, problems); };
+    const auto make = [&] { return make_cost(file, topology, topology_hash, memos, problems); };
     if (!scenario.profile.empty() || file.constants != nullptr) {
         std::optional<CostPart> made = make();
         return made ? std::make_shared<const CostPart>(std::move(*made)) : nullptr;
     }
-    const std::string software =
-        to_text(fields_of<SoftwareChoice>().write(scenario.software), JsonStyle::compact);
+    const Json software = fields_of<SoftwareChoice>().write(scenario.software);
     return memos.parts.find_or_make(
-        hash_key(topology_hash, content_hash(software), hash_of(scenario.environment)), make);
+        hash_key(topology_hash, json_hash(software), hash_of(scenario.environment)), make);
 }
 
 Checked<Profile> stated_constants(const ScenarioFile& file, const Profile& timed)

@@ -19,8 +19,9 @@ struct CostPart {
 };
 
 struct CostMemos {
-    Memo<CostPart> parts{16};   // by what chooses a profile from the shipped data
-    Memo<CostModel> models{16}; // by the profile's content
+    Memo<CostPart> parts{16};    // by what chooses a profile from the shipped data
+    Memo<Profile> assembled{16}; // from the shipped data, before the scenario's own software
+    Memo<CostModel> models{16};  // by the profile's content
 };
 
 // Null with the problems added.

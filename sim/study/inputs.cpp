@@ -201,8 +201,7 @@ Checked<Json> read_model_file(const std::string& path)
 Checked<Input> find_input(const Source& source, InputKind kind, const ScenarioFile& scenario)
 {
     if (source.path.empty())
-        return Input{source.value, scenario.file,
-                     content_hash(to_text(source.value, JsonStyle::compact)),
+        return Input{source.value, scenario.file, json_hash(source.value),
                      std::string(facts(kind).pointer)};
     if (const auto file = file_of(source.path, kind, scenario.base)) {
         Checked<Json> json = kind == InputKind::model
@@ -210,7 +209,7 @@ Checked<Input> find_input(const Source& source, InputKind kind, const ScenarioFi
                                  : read_json_file(file->string(), input_limits);
         if (!json)
             return tl::unexpected(json.error());
-        const std::uint64_t hash = content_hash(to_text(*json, JsonStyle::compact));
+        const std::uint64_t hash = json_hash(*json);
         return Input{std::move(*json), file->string(), hash, {}};
     }
     Problems problems{not_found(source, kind, scenario.base)};

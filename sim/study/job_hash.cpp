@@ -11,9 +11,9 @@ namespace {
 
 // In files all members of a part have a field.
 template <class Part>
-std::string text(const Part& part)
+std::uint64_t hash_of_part(const Part& part)
 {
-    return to_text(fields_of<Part>().write(part), JsonStyle::compact);
+    return json_hash(fields_of<Part>().write(part));
 }
 
 } // namespace
@@ -24,13 +24,14 @@ std::uint64_t hash_of(const Job& job, std::uint64_t model_hash)
     const auto& [model, training, strategy, software, gpus_per_node, cuda_graphs, launches,
                  communicator_creation, data] = job;
     const auto& [blocking, ordered] = launches;
-    std::string parts = text(training) + text(strategy) + text(software);
+    std::uint64_t parts =
+        hash_key(hash_of_part(training), hash_of_part(strategy), hash_of_part(software));
     if (data) {
         const auto& [loading, storage, host] = *data;
-        parts += text(loading) + text(storage) + text(host);
+        parts = hash_key(parts, hash_of_part(loading), hash_of_part(storage), hash_of_part(host));
     }
-    return hash_key(hash_key(content_hash(parts), model_hash,
-                             static_cast<std::uint64_t>(gpus_per_node), std::uint64_t{cuda_graphs}),
+    return hash_key(hash_key(parts, model_hash, static_cast<std::uint64_t>(gpus_per_node),
+                             std::uint64_t{cuda_graphs}),
                     std::uint64_t{blocking}, std::uint64_t{ordered},
                     std::bit_cast<std::uint64_t>(communicator_creation.value()));
 }

@@ -66,8 +66,7 @@ std::uint64_t binding_hash(const Parts& parts, const Scenario& scenario, SimTime
                                   static_cast<std::uint64_t>(folding_of(scenario)));
     hash = hash_key(hash, static_cast<std::uint64_t>(fidelity_of(scenario)));
     for (const Perturbation& p : scenario.perturbations)
-        hash = hash_key(
-            hash, content_hash(to_text(fields_of<Perturbation>().write(p), JsonStyle::compact)));
+        hash = hash_key(hash, json_hash(fields_of<Perturbation>().write(p)));
     if (scenario.perturbations.empty())
         return hash;
     return hash_key(hash, static_cast<std::uint64_t>(measured_from.value()),

@@ -327,8 +327,7 @@ Checked<Outcome> Session::simulate(const ScenarioFile& file, const SimulateReque
                            .own = own});
     out.peak_memory = predict_peak(out.memory.peak(), traits);
     out.input_hash =
-        hash_key(bound->key, content_hash(to_text(without_fidelity(file.json), JsonStyle::compact)),
-                 parts->model_hash);
+        hash_key(bound->key, json_hash(without_fidelity(file.json)), parts->model_hash);
     out.engine = engine_report(out, made->use, parts->network);
     out.engine.wall_ms =
         std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began).count();

@@ -37,8 +37,11 @@ public:
                                                : tensor.kind == MemoryKind::unsharded
                                                    ? gather_pool
                                                    : compute_pool});
-        if (request.lengths.empty())
-            repetition_ = find_repetition(role);
+        if (!request.lengths.empty())
+            return;
+        repetition_ = find_repetition(role);
+        for (const int pool : {compute_pool, gather_pool})
+            expect_requests(pool);
     }
 
     AllocatorReplay run() &&
@@ -52,6 +55,15 @@ public:
     }
 
 private:
+    void expect_requests(int pool)
+    {
+        std::vector<std::int64_t> sizes;
+        for (const Request& request : requests_)
+            if (request.pool == pool)
+                sizes.push_back(request.bytes);
+        allocator_.expect(sizes, pool);
+    }
+
     void hold(MemoryPlace place, std::int64_t bytes)
     {
         if (!result_.failed && !allocator_.allocate(bytes))

@@ -1,6 +1,7 @@
 #include "sim/strategy/memory/caching_allocator.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cassert>
 
@@ -21,6 +22,11 @@ constexpr std::int64_t address_range = std::int64_t{1} << 44;
 std::int64_t rounded_up(std::int64_t bytes, std::int64_t unit)
 {
     return (bytes + unit - 1) / unit * unit;
+}
+
+std::int64_t rounded_request(std::int64_t bytes)
+{
+    return std::max(min_block, rounded_up(bytes, min_block));
 }
 
 std::int64_t segment_bytes(std::int64_t rounded)
@@ -65,6 +71,22 @@ std::size_t CachingAllocator::FreeBlocks::rank_of(std::int64_t bytes)
 void CachingAllocator::FreeBlocks::forget_empty_sizes()
 {
     std::erase_if(sizes_, [](const Size& size) { return size.places.empty(); });
+    size_table();
+}
+
+void CachingAllocator::FreeBlocks::expect(std::vector<std::int64_t> sizes)
+{
+    std::ranges::sort(sizes);
+    const auto again = std::ranges::unique(sizes);
+    sizes.erase(again.begin(), again.end());
+    for (const std::int64_t bytes : sizes)
+        sizes_.push_back({bytes, {}});
+    size_table();
+    rebuild_table();
+}
+
+void CachingAllocator::FreeBlocks::size_table()
+{
     table_.resize(std::bit_ceil(std::max<std::size_t>(256, 4 * sizes_.size())));
     hash_shift_ = 64 - std::countr_zero(table_.size());
 }
@@ -164,9 +186,23 @@ std::vector<CachingAllocator::FreeBlock> CachingAllocator::FreeBlocks::all() con
     return blocks;
 }
 
+void CachingAllocator::expect(std::span<const std::int64_t> bytes, int stream)
+{
+    std::array<std::vector<std::int64_t>, 2> sizes; // large and small
+    for (const std::int64_t one : bytes) {
+        const std::int64_t rounded = rounded_request(one);
+        sizes[rounded <= small_size ? 1 : 0].push_back(rounded);
+    }
+    for (std::vector<std::int64_t>& of_pool : sizes)
+        if (!of_pool.empty()) {
+            Pool& pool = pool_of(of_pool.front(), stream);
+            pool.free.expect(std::move(of_pool));
+        }
+}
+
 std::optional<CachingAllocator::Handle> CachingAllocator::allocate(std::int64_t bytes, int stream)
 {
-    const std::int64_t rounded = std::max(min_block, rounded_up(bytes, min_block));
+    const std::int64_t rounded = rounded_request(bytes);
     Pool& pool = pool_of(rounded, stream);
     std::uint32_t block = take_free_block(pool, rounded);
     if (block == none)

@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace trainyard {
@@ -45,6 +46,10 @@ public:
     using Handle = std::uint32_t; // of a block in use
 
     explicit CachingAllocator(AllocatorOptions options = {}) : options_(options) {}
+
+    // Sizes that may be asked for: taken in together they cost less than one by one. Before the
+    // first request of the stream.
+    void expect(std::span<const std::int64_t> bytes, int stream = 0);
 
     // None when the device has no room even after everything unused has been given back. A request
     // of no bytes takes the smallest block.
@@ -86,7 +91,8 @@ private:
         std::uint32_t take_smallest(std::int64_t bytes); // and erases it
         void insert(const FreeBlock& block);
         void erase(const FreeBlock& block);
-        std::vector<FreeBlock> all() const; // smallest first
+        std::vector<FreeBlock> all() const;           // smallest first
+        void expect(std::vector<std::int64_t> sizes); // while it knows none
 
     private:
         struct Place {
@@ -107,6 +113,7 @@ private:
         void mark(std::size_t rank);
         std::size_t add_size(std::int64_t bytes);
         void forget_empty_sizes();
+        void size_table();
         void rebuild_table();
         std::size_t slot_of(std::int64_t bytes) const; // its own, or the free one where it would be
 

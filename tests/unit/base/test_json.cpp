@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include <set>
 
 using namespace trainyard;
 
@@ -279,4 +280,39 @@ TEST_CASE("the message of a wrong text does not repeat a megabyte of it")
 TEST_CASE("pointers escape what they must")
 {
     CHECK(pointer_token("a/b~c") == "a~1b~0c");
+}
+
+TEST_CASE("the hash of a value is that of its parts, in their order, and of nothing else")
+{
+    const std::vector<std::string> texts{"null",
+                                         "false",
+                                         "true",
+                                         "0",
+                                         "1",
+                                         "1.0",
+                                         "\"1\"",
+                                         "\"\"",
+                                         "[]",
+                                         "{}",
+                                         "[[]]",
+                                         "[null]",
+                                         "[1,2]",
+                                         "[2,1]",
+                                         "[1,[2]]",
+                                         "[[1],2]",
+                                         "[[1,2]]",
+                                         "{\"a\":1}",
+                                         "{\"b\":1}",
+                                         "{\"a\":[1]}",
+                                         "\"a\"",
+                                         "[\"a\"]",
+                                         "[\"a\",1]",
+                                         "{\"a\":1,\"b\":2}",
+                                         "{\"b\":2,\"a\":1}"};
+    std::set<std::uint64_t> hashes;
+    for (const std::string& text : texts) {
+        CHECK(json_hash(parsed(text)) == json_hash(parsed("\n" + text + "\n")));
+        hashes.insert(json_hash(parsed(text)));
+    }
+    CHECK(hashes.size() == texts.size());
 }
