@@ -2,6 +2,7 @@
 
 #include "gui/explore/time_bars.h"
 #include "gui/model/qt_text.h"
+#include "gui/widgets/boxes.h"
 #include "gui/widgets/plain_table.h"
 #include "gui/widgets/progress_strip.h"
 #include "gui/widgets/table_dialog.h"
@@ -12,7 +13,6 @@
 #include <QPainter>
 #include <QTimer>
 #include <QToolButton>
-#include <QVBoxLayout>
 
 namespace trainyard::gui {
 
@@ -32,16 +32,10 @@ ComparePanel::ComparePanel(Workspace& workspace, QWidget* parent)
       progress_(new ProgressStrip),
       later_(new QTimer(this))
 {
-    auto* const column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 4, 0, 0);
-    column->setSpacing(4);
-    column->addLayout(buttons_);
     note_->setWordWrap(true);
     note_->setContentsMargins(6, 0, 6, 0);
-    column->addWidget(note_);
-    column->addWidget(progress_);
-    column->addWidget(view_, 1);
-    column->addWidget(bars_);
+    in_a_column(this, {buttons_, note_, progress_, {view_, 1}, bars_},
+                {.margins = {0, 4, 0, 0}, .spacing = 4});
     later_->setSingleShot(true);
     later_->setInterval(request_after_ms);
     connect_all();

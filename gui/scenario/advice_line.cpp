@@ -1,12 +1,12 @@
 #include "gui/scenario/advice_line.h"
 
 #include "gui/model/qt_text.h"
+#include "gui/widgets/boxes.h"
 #include "gui/widgets/elided.h"
 #include "sim/base/parallel.h"
 #include "sim/base/units.h"
 #include "sim/study/search/layout_choice.h"
 
-#include <QHBoxLayout>
 #include <QTimer>
 #include <QToolButton>
 #include <algorithm>
@@ -61,9 +61,7 @@ AdviceLine::AdviceLine(Workspace& workspace, QWidget* parent)
       later_(new QTimer(this))
 {
     text_->setObjectName(QStringLiteral("advice/text"));
-    auto* const row = new QHBoxLayout(this);
-    row->setContentsMargins(0, 0, 0, 0);
-    row->addWidget(text_, 1);
+    auto* const row = in_a_row(this, {{text_, 1}});
     for (QToolButton* const button : {apply_, ask_, more_, fit_, cancel_})
         row->addWidget(button);
     // The figures above do not move when advice comes and goes.

@@ -3,6 +3,7 @@
 #include "gui/model/qt_text.h"
 #include "gui/scenario/advice_line.h"
 #include "gui/scenario/headline_card.h"
+#include "gui/widgets/boxes.h"
 #include "gui/widgets/elided.h"
 #include "gui/widgets/theme.h"
 #include "sim/report/text/describe.h"
@@ -74,12 +75,9 @@ HeadlineBar::HeadlineBar(Workspace& workspace, QWidget* parent)
 {
     setObjectName(QStringLiteral("headline"));
     setFrameShape(QFrame::StyledPanel);
-    auto* const column = new QVBoxLayout(this);
-    column->setContentsMargins(12, 6, 12, 6);
-    column->setSpacing(2);
+    auto* const column = in_a_column(this, {}, {.margins = {12, 6, 12, 6}, .spacing = 2});
     make_title(*column);
-    auto* const row = new QHBoxLayout;
-    row->setSpacing(18);
+    auto* const row = in_a_row({}, {.spacing = 18});
     for (int i = 0; i < card_count; ++i) {
         cards_.push_back(new HeadlineCard);
         row->addWidget(cards_.back(), 1);
@@ -111,14 +109,10 @@ HeadlineBar::HeadlineBar(Workspace& workspace, QWidget* parent)
 
 void HeadlineBar::make_title(QBoxLayout& column)
 {
-    auto* const row = new QHBoxLayout;
-    row->setSpacing(10);
     title_->setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Preferred);
     settings_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-    row->addWidget(title_);
-    row->addWidget(settings_, 1);
     chips_->setSpacing(4);
-    row->addLayout(chips_);
+    auto* const row = in_a_row({title_, {settings_, 1}, chips_}, {.spacing = 10});
     column.addLayout(row);
 }
 

@@ -1,5 +1,6 @@
 #include "gui/scenario/headline_card.h"
 
+#include "gui/widgets/boxes.h"
 #include "gui/widgets/theme.h"
 
 #include <QApplication>
@@ -11,7 +12,6 @@
 #include <QPainter>
 #include <QStyleOptionFocusRect>
 #include <QToolTip>
-#include <QVBoxLayout>
 
 namespace trainyard::gui {
 
@@ -47,16 +47,8 @@ HeadlineCard::HeadlineCard(QWidget* parent)
 {
     setFocusPolicy(Qt::TabFocus);
     setCursor(Qt::PointingHandCursor);
-    auto* const column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
-    column->addWidget(name_);
-    auto* const row = new QHBoxLayout;
-    row->setSpacing(8);
-    row->addWidget(value_);
-    row->addWidget(change_, 1, Qt::AlignBottom);
-    column->addLayout(row);
-    column->addWidget(interval_);
+    auto* const row = in_a_row({value_, {change_, 1, Qt::AlignBottom}}, {.spacing = 8});
+    in_a_column(this, {name_, row, interval_}, {.spacing = 0});
 }
 
 QString HeadlineCard::change_text() const

@@ -1,18 +1,17 @@
 #include "gui/scenario/json_view.h"
 
 #include "gui/model/qt_text.h"
+#include "gui/widgets/boxes.h"
 #include "gui/widgets/theme.h"
 #include "sim/base/input_limits.h"
 
 #include <QEvent>
 #include <QFontDatabase>
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QShortcut>
 #include <QTextBlock>
-#include <QVBoxLayout>
 
 namespace trainyard::gui {
 
@@ -70,14 +69,8 @@ JsonView::JsonView(Workspace& workspace, QWidget* parent)
     apply_->setToolTip(tr("Make this the scenario (Ctrl+Return)"));
     revert_->setToolTip(tr("Forget what was typed"));
     said_->setWordWrap(true);
-    auto* const row = new QHBoxLayout;
-    row->addWidget(said_, 1);
-    row->addWidget(revert_);
-    row->addWidget(apply_);
-    auto* const column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->addWidget(editor_, 1);
-    column->addLayout(row);
+    auto* const row = in_a_row({{said_, 1}, revert_, apply_});
+    in_a_column(this, {{editor_, 1}, row});
     setFocusProxy(editor_);
 
     auto* const key = new QShortcut(QKeySequence(tr("Ctrl+Return")), this);
