@@ -3,6 +3,7 @@
 #include "gui/app/example_picture.h"
 #include "gui/app/task_button.h"
 #include "gui/widgets/boxes.h"
+#include "gui/widgets/labels.h"
 #include "sim/base/build_info.h"
 
 #include <QCommandLinkButton>
@@ -24,10 +25,7 @@ constexpr QSize example_size(190, 96);
 QLabel* heading(const QString& text)
 {
     auto* const label = new QLabel(text);
-    QFont font = label->font();
-    font.setPointSizeF(font.pointSizeF() * 1.25);
-    font.setBold(true);
-    label->setFont(font);
+    label->setFont(bold(sized(label->font(), 1.25)));
     return label;
 }
 

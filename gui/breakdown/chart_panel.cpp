@@ -5,7 +5,6 @@
 #include "gui/widgets/labels.h"
 #include "gui/widgets/theme.h"
 
-#include <QGraphicsOpacityEffect>
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QPushButton>
@@ -96,13 +95,7 @@ void ChartPanel::set_stale(bool stale)
     if (stale == stale_)
         return;
     stale_ = stale;
-    if (!stale) {
-        chart_->setGraphicsEffect(nullptr);
-        return;
-    }
-    auto* const faint = new QGraphicsOpacityEffect(chart_);
-    faint->setOpacity(0.4);
-    chart_->setGraphicsEffect(faint);
+    chart_->set_pale(stale);
 }
 
 void ChartPanel::set_enlarged(bool enlarged)

@@ -3,6 +3,7 @@
 #include "gui/explore/time_bars.h"
 #include "gui/model/qt_text.h"
 #include "gui/widgets/boxes.h"
+#include "gui/widgets/flat_button.h"
 #include "gui/widgets/plain_table.h"
 #include "gui/widgets/progress_strip.h"
 #include "gui/widgets/table_dialog.h"
@@ -108,13 +109,11 @@ void ComparePanel::make_buttons()
         delete item;
     }
     for (std::size_t i = 0; i < pins_.size(); ++i) {
-        auto* const button = new QToolButton;
-        button->setText(QStringLiteral("%1: %2  ✕")
-                            .arg(i + 1)
-                            .arg(fontMetrics().elidedText(pins_[i].name, Qt::ElideRight,
-                                                          fontMetrics().averageCharWidth() * 22)));
-        button->setToolTip(tr("%1: take it out of the comparison").arg(pins_[i].name));
-        button->setAccessibleName(button->toolTip());
+        const QString name = fontMetrics().elidedText(pins_[i].name, Qt::ElideRight,
+                                                      fontMetrics().averageCharWidth() * 22);
+        QToolButton* const button =
+            tipped_button(QStringLiteral("%1: %2  ✕").arg(i + 1).arg(name),
+                          tr("%1: take it out of the comparison").arg(pins_[i].name));
         connect(button, &QToolButton::clicked, this, [this, i] {
             std::vector<Pin> pins = pins_;
             pins.erase(pins.begin() + static_cast<std::ptrdiff_t>(i));

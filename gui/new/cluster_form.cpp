@@ -91,9 +91,7 @@ QString network_label(const std::string& name, const Json& preset)
 QLabel* problem_label(const SignColours& colours)
 {
     QLabel* const label = wrapped_label();
-    QPalette palette = label->palette();
-    palette.setColor(QPalette::WindowText, colours.error);
-    label->setPalette(palette);
+    colour_text(label, colours.error);
     label->hide();
     return label;
 }

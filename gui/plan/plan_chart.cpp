@@ -3,7 +3,6 @@
 #include "gui/widgets/boxes.h"
 #include "gui/widgets/theme.h"
 
-#include <QGraphicsOpacityEffect>
 #include <QHelpEvent>
 #include <QKeyEvent>
 #include <QToolTip>
@@ -166,17 +165,6 @@ void PlanChart::colour()
                                                QPen(palette().color(QPalette::Highlight), 2),
                                                QBrush(Qt::NoBrush), ring_size + 4));
     chart_->replot(QCustomPlot::rpQueuedReplot);
-}
-
-void PlanChart::set_stale(bool stale)
-{
-    if (!stale) {
-        chart_->setGraphicsEffect(nullptr);
-        return;
-    }
-    auto* const faint = new QGraphicsOpacityEffect(chart_);
-    faint->setOpacity(0.4);
-    chart_->setGraphicsEffect(faint);
 }
 
 void PlanChart::set_current(std::optional<std::size_t> entry)

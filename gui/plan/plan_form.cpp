@@ -2,6 +2,7 @@
 
 #include "gui/model/qt_text.h"
 #include "gui/widgets/boxes.h"
+#include "gui/widgets/flat_button.h"
 #include "gui/widgets/labels.h"
 
 #include <QCheckBox>
@@ -223,10 +224,7 @@ void PlanForm::add_cluster(const AskedCluster& asked)
     row.price->setPlaceholderText(QStringLiteral("2.5/h"));
     row.price->setAccessibleName(tr("price of a GPU and hour"));
     row.price->setFixedWidth(fontMetrics().averageCharWidth() * 10);
-    auto* const away = new QToolButton;
-    away->setText(QStringLiteral("×"));
-    away->setToolTip(tr("take this cluster out"));
-    away->setAccessibleName(away->toolTip());
+    QToolButton* const away = tipped_button(QStringLiteral("×"), tr("take this cluster out"));
     auto* const line = in_a_row({{row.cluster, 1}, row.price, away});
     in_a_column(row.box, {line, row.note, row.problem, row.price_problem}, {.spacing = 1});
     rows_->addWidget(row.box);

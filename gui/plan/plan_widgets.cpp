@@ -107,9 +107,7 @@ QWidget* PlanPanel::make_answer()
 {
     headline_ = selectable_label();
     headline_->setObjectName(QStringLiteral("plan/headline"));
-    QFont large = bold(headline_->font());
-    large.setPointSizeF(large.pointSizeF() * 1.15);
-    headline_->setFont(large);
+    headline_->setFont(bold(sized(headline_->font(), 1.15)));
     headline_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
     verdicts_ = selectable_label();
     verdicts_->setObjectName(QStringLiteral("plan/verdicts"));

@@ -3,6 +3,7 @@
 #include "gui/model/qt_text.h"
 #include "gui/widgets/boxes.h"
 #include "gui/widgets/elided.h"
+#include "gui/widgets/flat_button.h"
 #include "sim/base/parallel.h"
 #include "sim/base/units.h"
 #include "sim/study/search/layout_choice.h"
@@ -28,10 +29,7 @@ QString settings_words(const std::vector<Override>& set)
 
 QToolButton* line_button(const QString& text, const QString& tip, const QString& name)
 {
-    auto* const button = new QToolButton;
-    button->setText(text);
-    button->setToolTip(tip);
-    button->setAccessibleName(tip);
+    QToolButton* const button = tipped_button(text, tip);
     button->setObjectName(name);
     button->hide();
     return button;

@@ -5,6 +5,7 @@
 #include "gui/scenario/headline_card.h"
 #include "gui/widgets/boxes.h"
 #include "gui/widgets/elided.h"
+#include "gui/widgets/labels.h"
 #include "gui/widgets/theme.h"
 #include "sim/report/text/describe.h"
 
@@ -23,20 +24,10 @@ constexpr int card_count = 5;
 constexpr int late_after_ms = 200;
 
 template <class Label>
-Label* sized(Label* text, double size, bool bold)
+Label* sized_label(Label* text, double times)
 {
-    QFont font = text->font();
-    font.setPointSizeF(font.pointSizeF() * size);
-    font.setBold(bold);
-    text->setFont(font);
+    text->setFont(sized(text->font(), times));
     return text;
-}
-
-void colour_text(QLabel* text, const QColor& colour)
-{
-    QPalette palette = text->palette();
-    palette.setColor(text->foregroundRole(), colour);
-    text->setPalette(palette);
 }
 
 QString bottleneck_text(const Bottleneck& bottleneck)
@@ -51,7 +42,9 @@ QLabel* chip_label(const StatusChip& chip, const QPalette& palette)
     const QColor colour = chip.kind == StatusChip::Kind::error     ? colours.error
                           : chip.kind == StatusChip::Kind::warning ? colours.warning
                                                                    : colours.quiet;
-    auto* const label = sized(new QLabel(chip.text), 0.85, chip.kind == StatusChip::Kind::error);
+    auto* const label = sized_label(new QLabel(chip.text), 0.85);
+    if (chip.kind == StatusChip::Kind::error)
+        label->setFont(bold(label->font()));
     label->setObjectName(QStringLiteral("chip"));
     label->setStyleSheet(QStringLiteral("QLabel#chip { border: 1px solid %1; border-radius: 4px; "
                                         "padding: 0px 5px; color: %1; }")
@@ -66,10 +59,10 @@ QLabel* chip_label(const StatusChip& chip, const QPalette& palette)
 HeadlineBar::HeadlineBar(Workspace& workspace, QWidget* parent)
     : QFrame(parent),
       workspace_(workspace),
-      title_(sized(new ElidedLabel, 1.05, true)),
-      settings_(sized(new ElidedLabel, 0.95, false)),
+      title_(sized_label(new ElidedLabel, 1.05)),
+      settings_(sized_label(new ElidedLabel, 0.95)),
       chips_(new QHBoxLayout),
-      state_(sized(new QLabel, 0.9, false)),
+      state_(sized_label(new QLabel, 0.9)),
       advice_(new AdviceLine(workspace)),
       late_(new QTimer(this))
 {
@@ -109,6 +102,7 @@ HeadlineBar::HeadlineBar(Workspace& workspace, QWidget* parent)
 
 void HeadlineBar::make_title(QBoxLayout& column)
 {
+    title_->setFont(bold(title_->font()));
     title_->setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Preferred);
     settings_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     chips_->setSpacing(4);

@@ -2,6 +2,7 @@
 
 #include "gui/model/qt_text.h"
 #include "gui/widgets/boxes.h"
+#include "gui/widgets/labels.h"
 #include "gui/widgets/theme.h"
 #include "sim/base/input_limits.h"
 
@@ -132,8 +133,7 @@ void JsonView::apply()
     const std::string text = editor_->toPlainText().toStdString();
     Checked<Json> json = parse_json(text, tr("the text").toStdString(), input_limits);
     if (json && !json->is_object())
-        json = tl::unexpected(
-            Problems{{"", json->line(), "", "a scenario is an object", "", Severity::error}});
+        json = rejected("", "a scenario is an object", "", json->line());
     if (!json) {
         const Diagnostic& first = json.error().front();
         say(tr("Line %1: %2").arg(first.line).arg(text_of(first.message)), true);
@@ -185,10 +185,8 @@ void JsonView::mark_problems()
 
 void JsonView::say(const QString& text, bool wrong)
 {
-    QPalette colours = palette();
-    colours.setColor(QPalette::WindowText,
-                     wrong ? sign_colours(colours).error : sign_colours(colours).quiet);
-    said_->setPalette(colours);
+    const SignColours colours = sign_colours(palette());
+    colour_text(said_, wrong ? colours.error : colours.quiet);
     said_->setText(text);
 }
 

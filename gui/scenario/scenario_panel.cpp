@@ -8,6 +8,7 @@
 #include "gui/scenario/stepper.h"
 #include "gui/widgets/boxes.h"
 #include "gui/widgets/elided.h"
+#include "gui/widgets/labels.h"
 #include "gui/widgets/theme.h"
 
 #include <QEvent>
@@ -140,9 +141,7 @@ QWidget* ScenarioPanel::make_tree()
 
     auto* const delegate = new FormDelegate(this);
     connect(delegate, &FormDelegate::typed, hint_, [this](const QString& problem) {
-        QPalette colours = palette();
-        colours.setColor(QPalette::WindowText, sign_colours(palette()).error);
-        hint_->setPalette(colours);
+        colour_text(hint_, sign_colours(palette()).error);
         hint_->setText(problem);
     });
     tree_->setModel(filtered_);
@@ -313,9 +312,7 @@ void ScenarioPanel::follow_problems()
 // Again with every palette: a colour that was set stays.
 void ScenarioPanel::show_colours()
 {
-    QPalette colours = palette();
-    colours.setColor(QPalette::WindowText, sign_colours(colours).error);
-    blocked_->setPalette(colours);
+    colour_text(blocked_, sign_colours(palette()).error);
 }
 
 void ScenarioPanel::changeEvent(QEvent* event)

@@ -2,6 +2,8 @@
 
 #include "gui/topology/link_facts.h"
 #include "gui/widgets/boxes.h"
+#include "gui/widgets/flat_button.h"
+#include "gui/widgets/labels.h"
 #include "gui/widgets/plain_table.h"
 #include "gui/widgets/theme.h"
 
@@ -84,10 +86,7 @@ QWidget* LinkPane::make_facts()
     problem_->setWordWrap(true);
     auto* const buttons = in_a_row({}, {.spacing = 2});
     const auto add = [&](const QString& name, const QString& tip, char what) {
-        auto* const button = new QToolButton;
-        button->setText(name);
-        button->setToolTip(tip);
-        button->setAccessibleName(tip);
+        QToolButton* const button = tipped_button(name, tip);
         connect(button, &QToolButton::clicked, this,
                 [this, what] { emit editWanted(QChar::fromLatin1(what)); });
         buttons->addWidget(button);
@@ -130,9 +129,7 @@ void LinkPane::show_link(std::optional<LinkId> link)
 
 void LinkPane::say(const QString& problem)
 {
-    QPalette colours = palette();
-    colours.setColor(QPalette::WindowText, sign_colours(palette()).error);
-    problem_->setPalette(colours);
+    colour_text(problem_, sign_colours(palette()).error);
     problem_->setText(problem);
 }
 

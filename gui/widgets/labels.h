@@ -11,6 +11,20 @@ inline QFont bold(QFont font)
     return font;
 }
 
+// Times as large as the window's letters.
+inline QFont sized(QFont font, double times)
+{
+    font.setPointSizeF(font.pointSizeF() * times);
+    return font;
+}
+
+inline void colour_text(QLabel* label, const QColor& colour)
+{
+    QPalette palette = label->palette();
+    palette.setColor(label->foregroundRole(), colour);
+    label->setPalette(palette);
+}
+
 // A text of any length, as it is.
 inline QLabel* wrapped_label()
 {
