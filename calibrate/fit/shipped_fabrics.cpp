@@ -43,9 +43,8 @@ Checked<Json> remade_fabric(Json file, const KnotPlan& plan, const FabricRule& r
             chosen.push_back({&sweep, rule.line_rate, rule.in_switch});
     const FabricFit fit = fit_fabric(chosen);
     if (fit.sweeps == 0)
-        return tl::unexpected(
-            Problems{{"", 0, "", "no sweep for fabric " + rule.fabric,
-                      "the plan names hardware as the sweeps word it", Severity::error}});
+        return rejected("", "no sweep for fabric " + rule.fabric,
+                        "the plan names hardware as the sweeps word it");
     const std::string source =
         fmt::format("fit of {} published nccl-tests sweeps (calibrate/sweeps), mean error {:.1f} % "
                     "in sample",

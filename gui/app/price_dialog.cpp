@@ -2,6 +2,7 @@
 
 #include "gui/model/qt_text.h"
 #include "gui/model/workspace.h"
+#include "gui/widgets/labels.h"
 #include "gui/widgets/theme.h"
 #include "sim/report/figures.h"
 #include "sim/study/training/training_values.h"
@@ -48,9 +49,7 @@ PriceDialog::PriceDialog(Workspace& workspace, QWidget* parent)
     form->addRow(tr("&Tokens of the whole training"), tokens_);
     form->addRow(wrong_);
     wrong_->hide();
-    QPalette colours = palette();
-    colours.setColor(QPalette::WindowText, sign_colours(colours).error);
-    wrong_->setPalette(colours);
+    colour_text(wrong_, sign_colours(palette()).error);
     auto* const answers = new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Cancel);
     connect(answers, &QDialogButtonBox::accepted, this, &PriceDialog::accept);
     connect(answers, &QDialogButtonBox::rejected, this, &QDialog::reject);

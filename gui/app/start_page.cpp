@@ -2,13 +2,14 @@
 
 #include "gui/app/example_picture.h"
 #include "gui/app/task_button.h"
+#include "gui/widgets/boxes.h"
+#include "gui/widgets/labels.h"
 #include "sim/base/build_info.h"
 
 #include <QCommandLinkButton>
 #include <QEvent>
 #include <QFileInfo>
 #include <QFrame>
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
@@ -24,10 +25,7 @@ constexpr QSize example_size(190, 96);
 QLabel* heading(const QString& text)
 {
     auto* const label = new QLabel(text);
-    QFont font = label->font();
-    font.setPointSizeF(font.pointSizeF() * 1.25);
-    font.setBold(true);
-    label->setFont(font);
+    label->setFont(bold(sized(label->font(), 1.25)));
     return label;
 }
 
@@ -51,25 +49,16 @@ std::vector<Example> examples()
 StartPage::StartPage(QWidget* parent)
     : QWidget(parent), recent_(new QListWidget), name_(new QLineEdit)
 {
-    auto* const column = new QVBoxLayout(this);
-    column->setContentsMargins(28, 20, 28, 20);
-    column->setSpacing(14);
-    column->addWidget(make_tasks());
-    auto* const parts = new QHBoxLayout;
-    parts->setSpacing(28);
-    parts->addWidget(make_examples(), 3);
-    parts->addWidget(make_recent(), 2);
-    column->addLayout(parts, 1);
-    column->addWidget(make_zone());
+    auto* const parts = in_a_row({{make_examples(), 3}, {make_recent(), 2}}, {.spacing = 28});
+    in_a_column(this, {make_tasks(), {parts, 1}, make_zone()},
+                {.margins = {28, 20, 28, 20}, .spacing = 14});
     set_recent({});
 }
 
 QWidget* StartPage::make_tasks()
 {
     auto* const box = new QWidget;
-    auto* const row = new QHBoxLayout(box);
-    row->setContentsMargins(0, 0, 0, 0);
-    row->setSpacing(14);
+    auto* const row = in_a_row(box, {}, {.spacing = 14});
     const auto add = [&](const QString& title, const QString& says, void (StartPage::*wanted)()) {
         auto* const button = new TaskButton(title, says);
         row->addWidget(button);
@@ -89,10 +78,7 @@ QWidget* StartPage::make_tasks()
 QWidget* StartPage::make_examples()
 {
     auto* const box = new QWidget;
-    auto* const column = new QVBoxLayout(box);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(6);
-    column->addWidget(heading(tr("Examples")));
+    auto* const column = in_a_column(box, {heading(tr("Examples"))}, {.spacing = 6});
     for (const Example& example : examples()) {
         auto* const button = new QCommandLinkButton(example.title, example.says);
         button->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
@@ -113,13 +99,9 @@ QWidget* StartPage::make_examples()
 QWidget* StartPage::make_recent()
 {
     auto* const box = new QWidget;
-    auto* const column = new QVBoxLayout(box);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(6);
-    column->addWidget(heading(tr("Recent")));
     recent_->setAccessibleName(tr("recent files"));
     recent_->setTextElideMode(Qt::ElideMiddle);
-    column->addWidget(recent_, 1);
+    in_a_column(box, {heading(tr("Recent")), {recent_, 1}}, {.spacing = 6});
     const auto choose = [this](const QListWidgetItem* item) { emit chosen(item->toolTip()); };
     connect(recent_, &QListWidget::itemActivated, this, choose);
     connect(recent_, &QListWidget::itemClicked, this, choose);
@@ -140,15 +122,12 @@ QWidget* StartPage::make_zone()
     says->setObjectName(QStringLiteral("start/opens"));
     says->setWordWrap(true);
     inside->addWidget(says);
-    auto* const row = new QHBoxLayout;
     name_->setObjectName(QStringLiteral("file-or-model"));
     name_->setAccessibleName(tr("file or model"));
     name_->setPlaceholderText(tr("or a path, or a model: meta-llama/Llama-3.1-70B"));
     auto* const open = new QPushButton(tr("&Open a file ..."));
     auto* const fresh = new QPushButton(tr("&New job ..."));
-    row->addWidget(name_, 1);
-    row->addWidget(open);
-    row->addWidget(fresh);
+    auto* const row = in_a_row({{name_, 1}, open, fresh});
     inside->addLayout(row);
     connect(name_, &QLineEdit::returnPressed, this, &StartPage::take_name);
     connect(open, &QPushButton::clicked, this, &StartPage::browse);

@@ -1,5 +1,6 @@
 #include "gui/app/task_button.h"
 
+#include "gui/widgets/labels.h"
 #include "gui/widgets/theme.h"
 
 #include <QPainter>
@@ -13,10 +14,7 @@ constexpr int task_margin = 14;
 
 QFont title_font(const QFont& font)
 {
-    QFont out = font;
-    out.setPointSizeF(font.pointSizeF() * 1.25);
-    out.setBold(true);
-    return out;
+    return bold(sized(font, 1.25));
 }
 
 } // namespace

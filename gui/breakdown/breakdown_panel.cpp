@@ -5,6 +5,7 @@
 #include "gui/breakdown/roofline_panel.h"
 #include "gui/breakdown/time_bars_panel.h"
 #include "gui/breakdown/tornado_panel.h"
+#include "gui/widgets/boxes.h"
 
 #include <QGridLayout>
 #include <QPainter>
@@ -25,9 +26,7 @@ BreakdownPanel::BreakdownPanel(Workspace& workspace, QWidget* parent)
     charts_ = {new TimeBarsPanel(workspace), new MemoryPanel(workspace),
                new RooflinePanel(workspace), new TornadoPanel(workspace),
                new IciclePanel(workspace)};
-    auto* const layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(0);
+    auto* const layout = in_a_column(this, {}, {.spacing = 0});
     // As small as one chart, whatever four of them would need.
     layout->setSizeConstraint(QLayout::SetNoConstraint);
     setMinimumSize(200, 160);

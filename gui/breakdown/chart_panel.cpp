@@ -1,14 +1,14 @@
 #include "gui/breakdown/chart_panel.h"
 
+#include "gui/widgets/boxes.h"
+#include "gui/widgets/flat_button.h"
+#include "gui/widgets/labels.h"
 #include "gui/widgets/theme.h"
 
-#include <QGraphicsOpacityEffect>
 #include <QHBoxLayout>
 #include <QKeyEvent>
-#include <QLabel>
 #include <QPushButton>
 #include <QStackedLayout>
-#include <QToolButton>
 #include <QToolTip>
 
 namespace trainyard::gui {
@@ -30,12 +30,8 @@ ChartPanel::ChartPanel(QString key, QString title, QWidget* parent)
       message_(new QLabel),
       offer_(new QPushButton)
 {
-    auto* const layout = new QVBoxLayout(this);
-    layout->setContentsMargins(4, 2, 4, 2);
-    layout->setSpacing(2);
     make_heading();
-    layout->addLayout(tools_);
-    layout->addLayout(body_, 1);
+    in_a_column(this, {tools_, {body_, 1}}, {.margins = {4, 2, 4, 2}, .spacing = 2});
     body_->addLayout(pages_, 1);
 
     chart_->setFocusPolicy(Qt::StrongFocus);
@@ -63,17 +59,11 @@ ChartPanel::ChartPanel(QString key, QString title, QWidget* parent)
 void ChartPanel::make_heading()
 {
     auto* const heading = new QLabel(title_);
-    QFont bold = heading->font();
-    bold.setBold(true);
-    heading->setFont(bold);
+    heading->setFont(bold(heading->font()));
     tools_->addWidget(heading);
     tools_->addStretch();
     const auto button = [this](const QString& text, const QString& tip, auto signal) {
-        auto* const tool = new QToolButton;
-        tool->setAutoRaise(true);
-        tool->setText(text);
-        tool->setToolTip(tip);
-        tool->setAccessibleName(tip);
+        QToolButton* const tool = flat_button(text, tip);
         connect(tool, &QToolButton::clicked, this, signal);
         tools_->addWidget(tool);
     };
@@ -105,13 +95,7 @@ void ChartPanel::set_stale(bool stale)
     if (stale == stale_)
         return;
     stale_ = stale;
-    if (!stale) {
-        chart_->setGraphicsEffect(nullptr);
-        return;
-    }
-    auto* const faint = new QGraphicsOpacityEffect(chart_);
-    faint->setOpacity(0.4);
-    chart_->setGraphicsEffect(faint);
+    chart_->set_pale(stale);
 }
 
 void ChartPanel::set_enlarged(bool enlarged)

@@ -1,6 +1,7 @@
 #include "gui/calibration/calibration_panel.h"
 
 #include "gui/calibration/ask_machine.h"
+#include "gui/widgets/boxes.h"
 #include "gui/widgets/progress_strip.h"
 #include "sim/cost/profile_library.h"
 
@@ -15,7 +16,6 @@
 #include <QStyle>
 #include <QToolBar>
 #include <QTreeView>
-#include <QVBoxLayout>
 
 namespace trainyard::gui {
 
@@ -173,13 +173,7 @@ void CalibrationPanel::make_body()
     say(tr(
         "Click a point or press X to exclude it or take it back; Shift+drag takes several. Wheel "
         "zooms, drag pans, F fits, arrows step."));
-    auto* const column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(2);
-    column->addWidget(tools_);
-    column->addWidget(body, 1);
-    column->addWidget(said_);
-    column->addWidget(progress_);
+    in_a_column(this, {tools_, {body, 1}, said_, progress_}, {.spacing = 2});
 }
 
 void CalibrationPanel::show_form(bool shown)

@@ -1,8 +1,7 @@
 #include "gui/calibration/curve_list.h"
 
 #include "calibrate/import/pair_matrix.h"
-
-#include <QFont>
+#include "gui/widgets/labels.h"
 
 namespace trainyard::gui {
 
@@ -145,12 +144,7 @@ QVariant CurveList::data(const QModelIndex& index, int role) const
         const Section& section = sections_[static_cast<std::size_t>(index.row())];
         if (role == Qt::DisplayRole && index.column() == name_column)
             return section.title;
-        if (role == Qt::FontRole) {
-            QFont bold;
-            bold.setBold(true);
-            return bold;
-        }
-        return {};
+        return role == Qt::FontRole ? QVariant(bold({})) : QVariant();
     }
     const CurveChoice choice = at(index);
     if (role == Qt::DisplayRole)

@@ -1,8 +1,9 @@
 #include "gui/calibration/curve_panel.h"
 
+#include "gui/widgets/boxes.h"
+
 #include <QLabel>
 #include <QScrollArea>
-#include <QVBoxLayout>
 #include <algorithm>
 
 namespace trainyard::gui {
@@ -25,9 +26,7 @@ CurvePanel::CurvePanel(QWidget* parent) : Panel(parent), plot_(new CurvePlot), f
     facts_->setAccessibleName(tr("the marked point, or the curve"));
     facts_->setMargin(4);
     facts_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
-    auto* const column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(2);
+    auto* const column = in_a_column(this, {}, {.spacing = 2});
     plot_->setMinimumHeight(8 * fontMetrics().lineSpacing()); // also where it only says what to do
     column->addWidget(plot_, 1);
     // Of one height, so that the plot does not jump.

@@ -2,6 +2,7 @@
 
 #include "gui/calibration/axis_tickers.h"
 #include "gui/model/qt_text.h"
+#include "gui/widgets/labels.h"
 #include "gui/widgets/theme.h"
 #include "sim/report/kinds.h"
 
@@ -191,9 +192,7 @@ void CurvePlot::colour()
     good.setAlpha(40);
     good_->setBrush(good);
     good_->setPen(QPen(signs.better, 1, Qt::DotLine));
-    QFont bold = font();
-    bold.setBold(true);
-    title_->setFont(bold);
+    title_->setFont(bold(font()));
     title_->setTextColor(text);
     note_->setFont(font());
     note_->setColor(text);

@@ -52,12 +52,9 @@ Json to_json(const FitLog& log)
 {
     Json out = Json::array();
     for (const FitLogEntry& entry : log) {
-        Json files = Json::array();
-        for (const std::string& file : entry.files)
-            files.push_back(file);
         out.push_back(Json::Object{{"time", entry.time},
                                    {"what", what_names[static_cast<std::size_t>(entry.what)]},
-                                   {"files", std::move(files)},
+                                   {"files", entry.files},
                                    {"result", entry.result}});
     }
     return out;

@@ -1,12 +1,12 @@
 #include "gui/calibration/matrix_panel.h"
 
+#include "gui/widgets/boxes.h"
 #include "gui/widgets/theme.h"
 
 #include <QHelpEvent>
 #include <QLabel>
 #include <QPainter>
 #include <QToolTip>
-#include <QVBoxLayout>
 
 namespace trainyard::gui {
 
@@ -134,11 +134,7 @@ MatrixPanel::MatrixPanel(QWidget* parent)
     findings_->setTextInteractionFlags(Qt::TextSelectableByMouse);
     findings_->setAccessibleName(tr("slow links"));
     findings_->setMargin(4);
-    auto* const column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(2);
-    column->addWidget(view_, 1);
-    column->addWidget(findings_);
+    in_a_column(this, {{view_, 1}, findings_}, {.spacing = 2});
     connect(view_, &HeatMapView::markChanged, this, &MatrixPanel::tell);
     tell();
 }

@@ -1,6 +1,7 @@
 #include "gui/calibration/measure_form.h"
 
 #include "gui/model/qt_text.h"
+#include "gui/widgets/boxes.h"
 #include "gui/widgets/flat_button.h"
 #include "sim/base/json.h"
 #include "sim/base/units.h"
@@ -14,7 +15,6 @@
 #include <QFileInfo>
 #include <QFormLayout>
 #include <QGuiApplication>
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPlainTextEdit>
@@ -45,12 +45,10 @@ QString free_name()
     return folder.filePath(name);
 }
 
-QWidget* in_a_row(std::initializer_list<QWidget*> widgets)
+QWidget* line_of(std::initializer_list<QWidget*> widgets)
 {
     auto* const row = new QWidget;
-    auto* const layout = new QHBoxLayout(row);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(4);
+    auto* const layout = in_a_row(row, {}, {.spacing = 4});
     for (QWidget* const widget : widgets)
         layout->addWidget(widget, qobject_cast<QLineEdit*>(widget) != nullptr ? 1 : 0);
     return row;
@@ -115,7 +113,7 @@ void MeasureForm::make_what(QFormLayout& form)
     collectives_->setToolTip(tr("All-reduce, all-gather and the others, over sizes"));
     pairs_->setToolTip(tr("Between every two ranks: slow links"));
     kernels_->setToolTip(tr("Matrix products, memory, and what they lose beside transfers"));
-    form.addRow(tr("What"), in_a_row({collectives_, pairs_, kernels_}));
+    form.addRow(tr("What"), line_of({collectives_, pairs_, kernels_}));
     backend_->setAccessibleName(tr("Back end"));
     backend_->setPlaceholderText(tr("none can measure here"));
     connect(backend_, &QComboBox::currentIndexChanged, this, &MeasureForm::follow);
@@ -124,7 +122,7 @@ void MeasureForm::make_what(QFormLayout& form)
     ranks_->setAccessibleName(tr("Ranks"));
     ranks_->setToolTip(tr("All GPUs; of CPUs the cores, at most 8"));
     connect(ranks_, &QSpinBox::valueChanged, this, &MeasureForm::follow);
-    form.addRow(tr("With"), in_a_row({backend_, new QLabel(tr("ranks")), ranks_}));
+    form.addRow(tr("With"), line_of({backend_, new QLabel(tr("ranks")), ranks_}));
 }
 
 void MeasureForm::make_how(QFormLayout& form)
@@ -135,7 +133,7 @@ void MeasureForm::make_how(QFormLayout& form)
     max_size_->setAccessibleName(tr("Largest size of collectives"));
     for (QLineEdit* const size : {min_size_, max_size_})
         connect(size, &QLineEdit::textChanged, this, &MeasureForm::follow);
-    form.addRow(tr("Sizes"), in_a_row({min_size_, new QLabel(tr("to")), max_size_}));
+    form.addRow(tr("Sizes"), line_of({min_size_, new QLabel(tr("to")), max_size_}));
     quick_->setChecked(true);
     connect(quick_, &QCheckBox::toggled, this, &MeasureForm::follow);
     timeout_->setRange(1, 3600);
@@ -143,14 +141,14 @@ void MeasureForm::make_how(QFormLayout& form)
     timeout_->setSuffix(tr(" s"));
     timeout_->setAccessibleName(tr("Time limit"));
     timeout_->setToolTip(tr("Until what should be done is given up"));
-    form.addRow(tr("Time"), in_a_row({quick_, new QLabel(tr("limit")), timeout_}));
+    form.addRow(tr("Time"), line_of({quick_, new QLabel(tr("limit")), timeout_}));
     name_->setText(free_name());
     name_->setAccessibleName(tr("Name of what is written"));
     name_->setToolTip(tr("Without an ending: NAME.samples.jsonl, NAME.json, NAME.topology.json"));
     connect(name_, &QLineEdit::textChanged, this, &MeasureForm::follow);
     auto* const browse = flat_button(QStringLiteral("..."), tr("Choose the folder and the name"));
     connect(browse, &QToolButton::clicked, this, &MeasureForm::choose_name);
-    form.addRow(tr("Files"), in_a_row({name_, browse}));
+    form.addRow(tr("Files"), line_of({name_, browse}));
     note_->setWordWrap(true);
     note_->setAccessibleName(tr("What comes of it"));
     form.addRow(note_);
@@ -180,13 +178,13 @@ void MeasureForm::make_cluster(QFormLayout& form)
         connect(box, &QSpinBox::valueChanged, this, &MeasureForm::follow);
     }
     form.addRow(tr("Or on a cluster"), cluster_backend_);
-    form.addRow(tr("Nodes"), in_a_row({nodes_, new QLabel(tr("GPUs of each")), per_node_}));
+    form.addRow(tr("Nodes"), line_of({nodes_, new QLabel(tr("GPUs of each")), per_node_}));
     line_->setReadOnly(true);
     line_->setAccessibleName(tr("Command for the cluster"));
     auto* const copy = new QPushButton(tr("&Copy"));
     connect(copy, &QPushButton::clicked, this,
             [this] { QGuiApplication::clipboard()->setText(line_->text()); });
-    form.addRow(in_a_row({line_, copy}));
+    form.addRow(line_of({line_, copy}));
 }
 
 void MeasureForm::set_program(const QString& program)

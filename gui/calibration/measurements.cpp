@@ -33,9 +33,8 @@ Checked<Measurements> of_journal(const std::string& file)
     if (!run->ended.empty())
         add_note(out.input.notes.flagged, "the run ended early: " + run->ended);
     if (out.input.sweeps.empty() && out.pairs.empty())
-        return tl::unexpected(
-            Problems{{file, 0, "", "its run measured no collective and no pair",
-                      "trainyard calibrate says what it measures", Severity::error}});
+        return rejected(file, "its run measured no collective and no pair",
+                        "trainyard calibrate says what it measures");
     return out;
 }
 

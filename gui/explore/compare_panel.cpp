@@ -2,6 +2,8 @@
 
 #include "gui/explore/time_bars.h"
 #include "gui/model/qt_text.h"
+#include "gui/widgets/boxes.h"
+#include "gui/widgets/flat_button.h"
 #include "gui/widgets/plain_table.h"
 #include "gui/widgets/progress_strip.h"
 #include "gui/widgets/table_dialog.h"
@@ -12,7 +14,6 @@
 #include <QPainter>
 #include <QTimer>
 #include <QToolButton>
-#include <QVBoxLayout>
 
 namespace trainyard::gui {
 
@@ -32,16 +33,10 @@ ComparePanel::ComparePanel(Workspace& workspace, QWidget* parent)
       progress_(new ProgressStrip),
       later_(new QTimer(this))
 {
-    auto* const column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 4, 0, 0);
-    column->setSpacing(4);
-    column->addLayout(buttons_);
     note_->setWordWrap(true);
     note_->setContentsMargins(6, 0, 6, 0);
-    column->addWidget(note_);
-    column->addWidget(progress_);
-    column->addWidget(view_, 1);
-    column->addWidget(bars_);
+    in_a_column(this, {buttons_, note_, progress_, {view_, 1}, bars_},
+                {.margins = {0, 4, 0, 0}, .spacing = 4});
     later_->setSingleShot(true);
     later_->setInterval(request_after_ms);
     connect_all();
@@ -114,13 +109,11 @@ void ComparePanel::make_buttons()
         delete item;
     }
     for (std::size_t i = 0; i < pins_.size(); ++i) {
-        auto* const button = new QToolButton;
-        button->setText(QStringLiteral("%1: %2  ✕")
-                            .arg(i + 1)
-                            .arg(fontMetrics().elidedText(pins_[i].name, Qt::ElideRight,
-                                                          fontMetrics().averageCharWidth() * 22)));
-        button->setToolTip(tr("%1: take it out of the comparison").arg(pins_[i].name));
-        button->setAccessibleName(button->toolTip());
+        const QString name = fontMetrics().elidedText(pins_[i].name, Qt::ElideRight,
+                                                      fontMetrics().averageCharWidth() * 22);
+        QToolButton* const button =
+            tipped_button(QStringLiteral("%1: %2  ✕").arg(i + 1).arg(name),
+                          tr("%1: take it out of the comparison").arg(pins_[i].name));
         connect(button, &QToolButton::clicked, this, [this, i] {
             std::vector<Pin> pins = pins_;
             pins.erase(pins.begin() + static_cast<std::ptrdiff_t>(i));

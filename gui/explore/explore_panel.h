@@ -21,6 +21,7 @@ class QTabWidget;
 class QTableView;
 class QTimer;
 class QToolButton;
+class QVBoxLayout;
 
 namespace trainyard::gui {
 
@@ -86,7 +87,7 @@ protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
-    void make_tools(QLayout& layout);
+    void make_tools(QVBoxLayout& layout);
     QWidget* make_points();
     void connect_pictures();
     void follow_colour();

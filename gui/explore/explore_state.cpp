@@ -52,12 +52,8 @@ Json list_of(const std::vector<QString>& texts)
 Json to_json(const ExploreState& state)
 {
     Json swept = Json::array();
-    for (const SweptField& one : state.swept) {
-        Json values = Json::array();
-        for (const std::string& value : one.values)
-            values.push_back(value);
-        swept.push_back(Json::Object{{"field", one.field}, {"values", std::move(values)}});
-    }
+    for (const SweptField& one : state.swept)
+        swept.push_back(Json::Object{{"field", one.field}, {"values", one.values}});
     Json pins = Json::array();
     for (const Pin& pin : state.pins)
         pins.push_back(Json::Object{

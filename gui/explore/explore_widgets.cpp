@@ -3,6 +3,7 @@
 #include "gui/explore/explore_panel.h"
 #include "gui/explore/nothing_fits.h"
 #include "gui/explore/ranges_view.h"
+#include "gui/widgets/boxes.h"
 #include "gui/widgets/elided.h"
 #include "gui/widgets/plain_table.h"
 #include "gui/widgets/progress_strip.h"
@@ -42,9 +43,7 @@ ExplorePanel::ExplorePanel(Workspace& workspace, QWidget* parent)
       facts_timer_(new QTimer(this)),
       filter_timer_(new QTimer(this))
 {
-    auto* const column = new QVBoxLayout(this);
-    column->setContentsMargins(4, 2, 4, 4);
-    column->setSpacing(2);
+    auto* const column = in_a_column(this, {}, {.margins = {4, 2, 4, 4}, .spacing = 2});
     make_tools(*column);
     reading_ = new ProgressStrip;
     column->addWidget(reading_);
@@ -68,9 +67,8 @@ ExplorePanel::ExplorePanel(Workspace& workspace, QWidget* parent)
     find_facts();
 }
 
-void ExplorePanel::make_tools(QLayout& layout)
+void ExplorePanel::make_tools(QVBoxLayout& layout)
 {
-    auto* const row = new QHBoxLayout;
     preset_ = new QComboBox;
     preset_->setAccessibleName(tr("preset of what is swept"));
     for (const Preset preset :
@@ -96,14 +94,8 @@ void ExplorePanel::make_tools(QLayout& layout)
     progress_->setAccessibleName(tr("progress of the sweep"));
     state_ = new ElidedLabel;
     state_->setObjectName(QStringLiteral("state"));
-    for (QWidget* const widget :
-         {static_cast<QWidget*>(show_ranges_), static_cast<QWidget*>(preset_),
-          static_cast<QWidget*>(start_), static_cast<QWidget*>(pause_),
-          static_cast<QWidget*>(cancel_), static_cast<QWidget*>(progress_)})
-        row->addWidget(widget);
-    row->addWidget(state_, 1);
-    row->addWidget(save_);
-    static_cast<QVBoxLayout&>(layout).addLayout(row);
+    layout.addLayout(
+        in_a_row({show_ranges_, preset_, start_, pause_, cancel_, progress_, {state_, 1}, save_}));
 }
 
 QWidget* ExplorePanel::make_points()
@@ -133,10 +125,6 @@ QWidget* ExplorePanel::make_points()
 QWidget* ExplorePanel::make_table()
 {
     auto* const box = new QWidget;
-    auto* const column = new QVBoxLayout(box);
-    column->setContentsMargins(0, 2, 0, 0);
-    column->setSpacing(2);
-    auto* const row = new QHBoxLayout;
     filter_ = new QLineEdit;
     filter_->setPlaceholderText(tr("Filter: tp=4 memory<60 full"));
     filter_->setToolTip(tr("comparisons of fields and figures, and words of values and reasons; "
@@ -148,10 +136,7 @@ QWidget* ExplorePanel::make_table()
                       tr("the Pareto front")}); // as Shown
     shown_->setAccessibleName(tr("points in the table"));
     count_ = new QLabel;
-    row->addWidget(filter_, 1);
-    row->addWidget(shown_);
-    row->addWidget(count_);
-    column->addLayout(row);
+    auto* const row = in_a_row({{filter_, 1}, shown_, count_});
     view_ = plain_table(tr("points found"));
     view_->setObjectName(QStringLiteral("points"));
     view_->setModel(rows_);
@@ -159,7 +144,7 @@ QWidget* ExplorePanel::make_table()
     view_->horizontalHeader()->setStretchLastSection(true);
     view_->setContextMenuPolicy(Qt::CustomContextMenu);
     view_->installEventFilter(this);
-    column->addWidget(view_, 1);
+    in_a_column(box, {row, {view_, 1}}, {.margins = {0, 2, 0, 0}, .spacing = 2});
     return box;
 }
 

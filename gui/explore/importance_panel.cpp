@@ -1,15 +1,14 @@
 #include "gui/explore/importance_panel.h"
 
+#include "gui/widgets/boxes.h"
 #include "gui/widgets/elided.h"
 #include "gui/widgets/theme.h"
 
-#include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QTimer>
-#include <QVBoxLayout>
 #include <algorithm>
 
 namespace trainyard::gui {
@@ -124,20 +123,13 @@ ImportancePanel::ImportancePanel(const PointStore& store, QWidget* parent)
       picture_(new Picture(*this)),
       later_(new QTimer(this))
 {
-    auto* const layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(2);
-    auto* const row = new QHBoxLayout;
     auto* const label = new QLabel(tr("explain"));
     label->setBuddy(metric_);
     metric_->setAccessibleName(tr("figure that is explained"));
     metric_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     metric_->setMinimumContentsLength(16);
-    row->addWidget(label);
-    row->addWidget(metric_);
-    row->addStretch(1);
-    layout->addLayout(row);
-    layout->addWidget(picture_, 1);
+    auto* const row = in_a_row({label, metric_, room(1)});
+    in_a_column(this, {row, {picture_, 1}}, {.spacing = 2});
     setFocusProxy(picture_);
     picture_->setAccessibleName(title());
     picture_->installEventFilter(this);

@@ -1,14 +1,13 @@
 #include "gui/explore/parallel_panel.h"
 
+#include "gui/widgets/boxes.h"
 #include "gui/widgets/elided.h"
 #include "gui/widgets/flat_button.h"
 
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QMenu>
 #include <QPainter>
 #include <QToolButton>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <utility>
 
@@ -26,10 +25,6 @@ ParallelPanel::ParallelPanel(const PointStore& store, Marks& marks, const Points
       axes_(new QToolButton),
       menu_(new QMenu(this))
 {
-    auto* const layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(2);
-    auto* const row = new QHBoxLayout;
     axes_->setText(tr("Axes"));
     axes_->setToolTip(tr("which axes there are"));
     axes_->setPopupMode(QToolButton::InstantPopup);
@@ -41,13 +36,8 @@ ParallelPanel::ParallelPanel(const PointStore& store, Marks& marks, const Points
     colour_->setMinimumContentsLength(12);
     QToolButton* const clear = flat_button(tr("Clear"), tr("let go of all brushes (Esc)"));
     connect(clear, &QToolButton::clicked, this, &ParallelPanel::clear);
-    row->addWidget(axes_);
-    row->addWidget(label);
-    row->addWidget(colour_);
-    row->addStretch(1);
-    row->addWidget(clear);
-    layout->addLayout(row);
-    layout->addWidget(canvas_, 1);
+    auto* const row = in_a_row({axes_, label, colour_, room(1), clear});
+    in_a_column(this, {row, {canvas_, 1}}, {.spacing = 2});
     setFocusProxy(canvas_);
     canvas_->setAccessibleName(title());
     connect(colour_, &QComboBox::currentIndexChanged, this, [this] {

@@ -1,6 +1,7 @@
 #include "gui/explore/points_model.h"
 
 #include "gui/model/qt_text.h"
+#include "gui/widgets/labels.h"
 #include "gui/widgets/theme.h"
 
 #include <QApplication>
@@ -318,12 +319,7 @@ QVariant PointsModel::data(const QModelIndex& index, int role) const
                : store_.feasible(number) ? QVariant()
                                          : text_of(store_.reason(number));
     case Qt::FontRole:
-        if (here) {
-            QFont bold = QApplication::font();
-            bold.setBold(true);
-            return bold;
-        }
-        return {};
+        return here ? QVariant(bold(QApplication::font())) : QVariant();
     case Qt::TextAlignmentRole:
         return index.column() == reason_column()
                    ? QVariant()

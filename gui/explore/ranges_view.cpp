@@ -1,6 +1,8 @@
 #include "gui/explore/ranges_view.h"
 
 #include "gui/explore/range_slider.h"
+#include "gui/widgets/boxes.h"
+#include "gui/widgets/labels.h"
 
 #include <QCheckBox>
 #include <QGridLayout>
@@ -60,9 +62,7 @@ void RangesView::build()
 {
     rows_.clear();
     auto* const inside = new QWidget;
-    auto* const column = new QVBoxLayout(inside);
-    column->setContentsMargins(6, 4, 6, 4);
-    column->setSpacing(2);
+    auto* const column = in_a_column(inside, {}, {.margins = {6, 4, 6, 4}, .spacing = 2});
     for (std::size_t axis = 0; axis < ranges_.size(); ++axis)
         build_row(*column, axis);
     column->addStretch(1);
@@ -78,9 +78,7 @@ void RangesView::build_row(QLayout& column, std::size_t axis)
     row.swept->setToolTip(range.help);
     row.swept->setAccessibleName(tr("sweep %1").arg(range.name));
     row.swept->setObjectName(QString::fromStdString(range.field));
-    QFont bold = font();
-    bold.setBold(true);
-    row.swept->setFont(bold);
+    row.swept->setFont(bold(font()));
     column.addWidget(row.swept);
     connect(row.swept, &QCheckBox::toggled, this, [this, axis](bool on) {
         if (filling_)

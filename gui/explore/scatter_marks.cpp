@@ -1,6 +1,7 @@
 // What is picked out of the scatter: the marked, the current, the pinned, and the open scenario.
 
 #include "gui/explore/scatter_chart.h"
+#include "gui/widgets/labels.h"
 
 #include <cmath>
 
@@ -122,9 +123,7 @@ void ScatterChart::set_pinned(const std::vector<std::uint32_t>& points)
         pin->setPositionAlignment(Qt::AlignLeft | Qt::AlignBottom);
         pin->setPadding(QMargins(5, 0, 0, 3));
         pin->setText(QStringLiteral("%1").arg(i + 1));
-        QFont bold = font();
-        bold.setBold(true);
-        pin->setFont(bold);
+        pin->setFont(bold(font()));
         pin->setColor(palette().color(QPalette::Text));
         pins_.push_back(pin);
     }

@@ -2,6 +2,7 @@
 
 #include "gui/explore/ranges.h"
 #include "gui/model/qt_text.h"
+#include "gui/widgets/boxes.h"
 #include "gui/widgets/elided.h"
 #include "gui/widgets/flat_button.h"
 #include "sim/base/units.h"
@@ -12,7 +13,6 @@
 #include <QLabel>
 #include <QPainter>
 #include <QToolTip>
-#include <QVBoxLayout>
 #include <cmath>
 
 namespace trainyard::gui {
@@ -30,9 +30,6 @@ ScatterPanel::ScatterPanel(const PointStore& store, Marks& marks, const PointsMo
       log_x_(new QCheckBox(tr("log"))),
       log_y_(new QCheckBox(tr("log")))
 {
-    auto* const layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(2);
     auto* const row = new QHBoxLayout;
     const auto add = [&](const QString& text, QComboBox* box, QCheckBox* log, const QString& name) {
         auto* const label = new QLabel(text);
@@ -56,8 +53,7 @@ ScatterPanel::ScatterPanel(const PointStore& store, Marks& marks, const PointsMo
     QToolButton* const fit = flat_button(tr("Fit"), tr("show all points (F)"));
     connect(fit, &QToolButton::clicked, chart_, &ScatterChart::fit);
     row->addWidget(fit);
-    layout->addLayout(row);
-    layout->addWidget(chart_, 1);
+    in_a_column(this, {row, {chart_, 1}}, {.spacing = 2});
     setFocusProxy(chart_);
     chart_->setAccessibleName(title());
     chart_->installEventFilter(this);

@@ -2,12 +2,12 @@
 
 #include "sim/base/fields.h"
 #include "sim/base/file_format.h"
+#include "sim/base/words.h"
 #include "sim/study/scenario.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 
 namespace trainyard::gui {
 
@@ -141,11 +141,7 @@ std::string FormField::label() const
 std::string FormField::with_unit(const std::string& text) const
 {
     const std::string in = unit();
-    double ignored = 0;
-    const char* const end = text.data() + text.size();
-    const auto [read, error] = std::from_chars(text.data(), end, ignored);
-    const bool plain = !in.empty() && error == std::errc() && read == end;
-    return plain ? fmt::format("{} {}", text, in) : text;
+    return !in.empty() && to_number<double>(text) ? fmt::format("{} {}", text, in) : text;
 }
 
 std::vector<std::string> FormField::values() const

@@ -2,11 +2,11 @@
 
 #include "gui/model/qt_text.h"
 #include "gui/new/cluster_editor.h"
+#include "gui/widgets/boxes.h"
 #include "sim/base/files.h"
 #include "sim/study/inputs.h"
 
 #include <QFileDialog>
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
 
@@ -52,15 +52,11 @@ ClusterDialog::ClusterDialog(Document& document, QWidget* parent)
     column->addWidget(cluster_, 1);
     note_->setWordWrap(true);
     column->addWidget(note_);
-    auto* const row = new QHBoxLayout;
     auto* const close = new QPushButton(tr("Close"));
     close->setAutoDefault(false);
     save_->setAutoDefault(false);
     apply_->setDefault(true);
-    row->addWidget(save_);
-    row->addStretch(1);
-    row->addWidget(apply_);
-    row->addWidget(close);
+    auto* const row = in_a_row({save_, room(1), apply_, close});
     column->addLayout(row);
     resize(1000, 640);
 

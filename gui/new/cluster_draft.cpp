@@ -1,13 +1,13 @@
 #include "gui/new/cluster_draft.h"
 
 #include "sim/base/fields.h"
+#include "sim/base/words.h"
 #include "sim/cost/device_catalogue.h"
 #include "sim/study/scenario.h"
 #include "sim/topology/cluster.h"
 #include "sim/topology/read_topology.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <tuple>
 
@@ -61,14 +61,6 @@ std::string preset_of(const Json* place)
 {
     const Json* const name = place != nullptr ? place->find("preset") : nullptr;
     return name != nullptr && name->is_string() ? name->as_string() : std::string();
-}
-
-std::optional<int> count_in(const std::string& text)
-{
-    int out = 0;
-    const char* const end = text.data() + text.size();
-    const auto [last, error] = std::from_chars(text.data(), end, out);
-    return error == std::errc() && last == end ? std::optional(out) : std::nullopt;
 }
 
 } // namespace
@@ -265,7 +257,7 @@ void ClusterDraft::choose_fabric(const std::string& kind)
 int ClusterDraft::whole(const std::string& field) const
 {
     const std::string given = text(field);
-    return count_in(given.empty() ? usual_text(field) : given).value_or(0);
+    return to_number<int>(given.empty() ? usual_text(field) : given).value_or(0);
 }
 
 int ClusterDraft::nodes_per_rack() const
@@ -285,7 +277,7 @@ std::string ClusterDraft::racks_text() const
 void ClusterDraft::set_racks(const std::string& text)
 {
     constexpr int most = 1 << 20; // nodes: the checks refuse more
-    const std::optional<int> count = count_in(text);
+    const std::optional<int> count = to_number<int>(text);
     if (count && *count > 0 && *count <= most)
         json_["nodes"] = *count * nodes_per_rack();
     else

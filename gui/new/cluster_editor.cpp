@@ -3,8 +3,8 @@
 #include "gui/model/qt_text.h"
 #include "gui/new/cluster_form.h"
 #include "gui/new/cluster_sketch.h"
+#include "gui/widgets/boxes.h"
 
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QScrollArea>
 #include <QScrollBar>
@@ -19,12 +19,8 @@ ClusterEditor::ClusterEditor(QWidget* parent)
       sketch_(new ClusterSketch),
       facts_(new QLabel)
 {
-    auto* const row = new QHBoxLayout(this);
-    row->setContentsMargins(0, 0, 0, 0);
-    auto* const left = new QVBoxLayout;
     note_->setWordWrap(true);
     note_->hide();
-    left->addWidget(note_);
     scroll_->setWidget(form_);
     scroll_->setWidgetResizable(true);
     scroll_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -32,17 +28,14 @@ ClusterEditor::ClusterEditor(QWidget* parent)
     scroll_->setMinimumWidth(fontMetrics().averageCharWidth() * 62);
     scroll_->viewport()->setAutoFillBackground(false);
     form_->setAutoFillBackground(false);
-    left->addWidget(scroll_, 1);
-    row->addLayout(left, 0);
-    auto* const right = new QVBoxLayout;
-    right->addWidget(sketch_, 1);
+    auto* const left = in_a_column({note_, {scroll_, 1}});
     facts_->setTextFormat(Qt::RichText);
     facts_->setWordWrap(true);
     facts_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
     facts_->setTextInteractionFlags(Qt::TextSelectableByMouse);
     facts_->setAccessibleName(tr("figures of the cluster"));
-    right->addWidget(facts_);
-    row->addLayout(right, 1);
+    auto* const right = in_a_column({{sketch_, 1}, facts_});
+    in_a_row(this, {{left, 0}, {right, 1}});
 
     connect(form_, &ClusterForm::edited, this, [this] {
         topology_ = form_->topology();

@@ -1,7 +1,9 @@
 #include "gui/new/cluster_form.h"
 
 #include "gui/model/qt_text.h"
+#include "gui/widgets/boxes.h"
 #include "gui/widgets/elided.h"
+#include "gui/widgets/labels.h"
 #include "gui/widgets/theme.h"
 #include "sim/base/units.h"
 
@@ -12,7 +14,6 @@
 #include <QLineEdit>
 #include <QSignalBlocker>
 #include <QToolButton>
-#include <QVBoxLayout>
 #include <algorithm>
 
 namespace trainyard::gui {
@@ -89,12 +90,8 @@ QString network_label(const std::string& name, const Json& preset)
 
 QLabel* problem_label(const SignColours& colours)
 {
-    auto* const label = new QLabel;
-    label->setWordWrap(true);
-    label->setTextFormat(Qt::PlainText);
-    QPalette palette = label->palette();
-    palette.setColor(QPalette::WindowText, colours.error);
-    label->setPalette(palette);
+    QLabel* const label = wrapped_label();
+    colour_text(label, colours.error);
     label->hide();
     return label;
 }
@@ -108,18 +105,12 @@ void show_current(QComboBox& box, const std::string& data)
 
 ClusterForm::ClusterForm(QWidget* parent) : QWidget(parent), grid_(new QGridLayout)
 {
-    auto* const column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->addLayout(grid_);
     grid_->setColumnStretch(1, 1);
     grid_->setVerticalSpacing(2);
     make_main_rows();
     make_more_rows();
-    column->addWidget(more_button_, 0, Qt::AlignLeft);
-    column->addWidget(more_);
     elsewhere_ = problem_label(sign_colours(palette()));
-    column->addWidget(elsewhere_);
-    column->addStretch(1);
+    in_a_column(this, {grid_, {more_button_, 0, Qt::AlignLeft}, more_, elsewhere_, room(1)});
     setEnabled(false); // until there is a draft
 }
 

@@ -2,6 +2,7 @@
 
 #include "gui/model/qt_text.h"
 #include "gui/new/cluster_form.h"
+#include "gui/widgets/labels.h"
 #include "gui/widgets/theme.h"
 
 #include <QLabel>
@@ -67,10 +68,7 @@ void ClusterForm::show_problems()
             label->clear();
             return;
         }
-        QPalette colour = palette();
-        colour.setColor(QPalette::WindowText,
-                        found->second.second ? colours.error : colours.warning);
-        label->setPalette(colour);
+        colour_text(label, found->second.second ? colours.error : colours.warning);
         label->setText(found->second.first);
     };
     for (const Row& row : rows_)

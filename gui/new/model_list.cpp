@@ -1,11 +1,11 @@
 #include "gui/new/model_list.h"
 
 #include "gui/model/qt_text.h"
+#include "gui/widgets/boxes.h"
 #include "gui/widgets/theme.h"
 #include "sim/api/catalogue.h"
 
 #include <QFileDialog>
-#include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
@@ -61,18 +61,13 @@ ModelList::ModelList(QWidget* parent)
       found_(new QSortFilterProxyModel(this)),
       facts_(new QLabel)
 {
-    auto* const column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    auto* const row = new QHBoxLayout;
     search_->setObjectName(QStringLiteral("model"));
     search_->setAccessibleName(tr("Model"));
     search_->setPlaceholderText(tr("search, or a file, or a name"));
     search_->setClearButtonEnabled(true);
     auto* const browse_button = new QToolButton;
     browse_button->setText(tr("File ..."));
-    row->addWidget(search_, 1);
-    row->addWidget(browse_button);
-    column->addLayout(row);
+    auto* const row = in_a_row({{search_, 1}, browse_button});
 
     found_->setSourceModel(models_);
     found_->setFilterCaseSensitivity(Qt::CaseInsensitive);
@@ -85,12 +80,11 @@ ModelList::ModelList(QWidget* parent)
     list_->setTabKeyNavigation(false);
     list_->setEditTriggers(QAbstractItemView::NoEditTriggers);
     list_->setAccessibleName(tr("Models that come along"));
-    column->addWidget(list_, 1);
     facts_->setWordWrap(true);
     facts_->setTextFormat(Qt::PlainText);
     facts_->setMinimumHeight(2 * fontMetrics().lineSpacing() + 4);
     facts_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
-    column->addWidget(facts_);
+    in_a_column(this, {row, {list_, 1}, facts_});
     setFocusProxy(search_);
     facts_->setText(tr("Choose a model, or name its config.json."));
 

@@ -4,6 +4,7 @@
 #include "gui/new/cluster_editor.h"
 #include "gui/new/cluster_form.h"
 #include "gui/new/model_list.h"
+#include "gui/widgets/boxes.h"
 #include "gui/widgets/progress_strip.h"
 #include "gui/widgets/theme.h"
 #include "sim/study/session.h"
@@ -54,12 +55,9 @@ NewJobPage::NewJobPage(QWidget* parent)
 {
     setWindowTitle(tr("New job and cluster"));
     auto* const column = new QVBoxLayout(this);
-    auto* const parts = new QHBoxLayout;
-    auto* const job = new QVBoxLayout;
-    job->addWidget(titled(tr("Model"), model_), 1);
-    job->addWidget(titled(tr("Training"), make_training()));
-    parts->addLayout(job, 2);
-    parts->addWidget(titled(tr("Cluster"), cluster_), 5);
+    auto* const job =
+        in_a_column({{titled(tr("Model"), model_), 1}, titled(tr("Training"), make_training())});
+    auto* const parts = in_a_row({{job, 2}, {titled(tr("Cluster"), cluster_), 5}});
     column->addLayout(parts, 1);
     column->addWidget(make_outcome());
     column->addWidget(progress_);
@@ -112,8 +110,6 @@ QWidget* NewJobPage::make_training()
 QWidget* NewJobPage::make_outcome()
 {
     auto* const box = new QWidget;
-    auto* const row = new QHBoxLayout(box);
-    row->setContentsMargins(0, 0, 0, 0);
     outcome_->setWordWrap(true);
     outcome_->setTextFormat(Qt::PlainText);
     outcome_->setTextInteractionFlags(Qt::TextSelectableByMouse);
@@ -123,8 +119,7 @@ QWidget* NewJobPage::make_outcome()
     take_smallest_->setObjectName(QStringLiteral("smallest"));
     take_smallest_->setAutoDefault(false);
     take_smallest_->hide();
-    row->addWidget(outcome_, 1);
-    row->addWidget(take_smallest_);
+    in_a_row(box, {{outcome_, 1}, take_smallest_});
     connect(take_smallest_, &QPushButton::clicked, this,
             [this] { cluster_->set_nodes(smallest_->nodes); });
     return box;
@@ -133,17 +128,13 @@ QWidget* NewJobPage::make_outcome()
 QWidget* NewJobPage::make_buttons()
 {
     auto* const box = new QWidget;
-    auto* const row = new QHBoxLayout(box);
-    row->setContentsMargins(0, 0, 0, 0);
     auto* const hint = new QLabel(tr("The strategy is searched for: the quickest layout that fits. "
                                      "Everything can be changed afterwards."));
     hint->setForegroundRole(QPalette::PlaceholderText);
-    row->addWidget(hint, 1);
     auto* const close = new QPushButton(tr("Close"));
     close->setAutoDefault(false);
     create_->setDefault(true);
-    row->addWidget(create_);
-    row->addWidget(close);
+    in_a_row(box, {{hint, 1}, create_, close});
     connect(create_, &QPushButton::clicked, this, &NewJobPage::create);
     connect(close, &QPushButton::clicked, this, [this] {
         creating_.cancel();

@@ -1,6 +1,8 @@
 #include "gui/new/origin_view.h"
 
 #include "gui/model/qt_text.h"
+#include "gui/widgets/boxes.h"
+#include "gui/widgets/labels.h"
 #include "gui/widgets/theme.h"
 #include "sim/api/catalogue.h"
 
@@ -62,17 +64,12 @@ QString definitions_text(const std::vector<std::string>& definitions)
 OriginView::OriginView(QWidget* parent)
     : QWidget(parent), title_(new QLabel), lists_(new QTreeWidget)
 {
-    auto* const row = new QHBoxLayout(this);
-    row->setContentsMargins(6, 4, 6, 4);
-    row->addWidget(make_answers());
-    auto* const column = new QVBoxLayout;
-    column->addWidget(title_);
     lists_->setHeaderHidden(true);
     lists_->setWordWrap(true);
     lists_->setTabKeyNavigation(false);
     lists_->setAccessibleName(tr("What was understood, assumed and ignored"));
-    column->addWidget(lists_, 1);
-    row->addLayout(column, 1);
+    auto* const column = in_a_column({title_, {lists_, 1}});
+    in_a_row(this, {make_answers(), {column, 1}}, {.margins = {6, 4, 6, 4}});
     const auto choose = [this](const QTreeWidgetItem* item) {
         const std::string pointer = item->data(0, pointer_role).toString().toStdString();
         if (!pointer.empty())
@@ -234,9 +231,7 @@ void OriginView::add_list(const QString& title, const std::vector<Line>& lines)
         return;
     auto* const head =
         new QTreeWidgetItem(lists_, {QStringLiteral("%1 (%2)").arg(title).arg(lines.size())});
-    QFont bold = font();
-    bold.setBold(true);
-    head->setFont(0, bold);
+    head->setFont(0, bold(font()));
     for (const Line& line : lines) {
         auto* const item = new QTreeWidgetItem(head, {line.text});
         item->setData(0, pointer_role, line.pointer);

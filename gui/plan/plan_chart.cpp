@@ -1,12 +1,11 @@
 #include "gui/plan/plan_chart.h"
 
+#include "gui/widgets/boxes.h"
 #include "gui/widgets/theme.h"
 
-#include <QGraphicsOpacityEffect>
 #include <QHelpEvent>
 #include <QKeyEvent>
 #include <QToolTip>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
 
@@ -42,9 +41,7 @@ QCPRange widened(double low, double high, bool logarithmic)
 PlanChart::PlanChart(QString key, QString title, QWidget* parent)
     : Panel(parent), key_(std::move(key)), title_(std::move(title)), chart_(new Chart)
 {
-    auto* const column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->addWidget(chart_);
+    in_a_column(this, {chart_});
     setObjectName(key_);
     chart_->setFocusPolicy(Qt::StrongFocus);
     chart_->setAccessibleName(title_);
@@ -168,17 +165,6 @@ void PlanChart::colour()
                                                QPen(palette().color(QPalette::Highlight), 2),
                                                QBrush(Qt::NoBrush), ring_size + 4));
     chart_->replot(QCustomPlot::rpQueuedReplot);
-}
-
-void PlanChart::set_stale(bool stale)
-{
-    if (!stale) {
-        chart_->setGraphicsEffect(nullptr);
-        return;
-    }
-    auto* const faint = new QGraphicsOpacityEffect(chart_);
-    faint->setOpacity(0.4);
-    chart_->setGraphicsEffect(faint);
 }
 
 void PlanChart::set_current(std::optional<std::size_t> entry)

@@ -24,7 +24,7 @@ public:
     // In place of a picture.
     void show_message(const QString& message);
     bool shows_plot() const { return !plot_.empty(); }
-    void set_stale(bool stale);
+    void set_stale(bool stale) { chart_->set_pale(stale); }
     void set_current(std::optional<std::size_t> entry);
 
     Chart& chart() { return *chart_; }

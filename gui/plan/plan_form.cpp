@@ -1,6 +1,9 @@
 #include "gui/plan/plan_form.h"
 
 #include "gui/model/qt_text.h"
+#include "gui/widgets/boxes.h"
+#include "gui/widgets/flat_button.h"
+#include "gui/widgets/labels.h"
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -154,9 +157,7 @@ void PlanForm::make_kind()
 
 QLabel* PlanForm::problem_label()
 {
-    auto* const label = new QLabel;
-    label->setWordWrap(true);
-    label->setTextFormat(Qt::PlainText);
+    QLabel* const label = wrapped_label();
     label->setTextInteractionFlags(Qt::TextSelectableByMouse);
     label->hide();
     return label;
@@ -168,16 +169,9 @@ PlanForm::Field PlanForm::add_field(const QString& name, QWidget* edit, const QS
     edit->setAccessibleName(name);
     edit->setToolTip(help);
     field.name->setToolTip(help);
-    auto* const box = new QVBoxLayout(field.box);
-    box->setContentsMargins(0, 0, 0, 0);
-    box->setSpacing(1);
-    auto* const row = new QHBoxLayout;
-    row->addWidget(field.name, 1);
     edit->setFixedWidth(fontMetrics().averageCharWidth() * 20);
-    row->addWidget(edit);
-    box->addLayout(row);
-    box->addWidget(field.note);
-    box->addWidget(field.problem);
+    auto* const row = in_a_row({{field.name, 1}, edit});
+    in_a_column(field.box, {row, field.note, field.problem}, {.spacing = 1});
     column_->addWidget(field.box);
     return field;
 }
@@ -198,11 +192,6 @@ QLineEdit* PlanForm::add_text(const std::string& pointer, const QString& name,
 QWidget* PlanForm::make_clusters()
 {
     auto* const box = new QWidget;
-    auto* const column = new QVBoxLayout(box);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(2);
-    auto* const head = new QHBoxLayout;
-    head->addWidget(new QLabel(tr("Clusters, and what a GPU and hour costs")), 1);
     add_ = new QToolButton;
     add_->setText(tr("Add"));
     add_->setToolTip(tr("one more cluster to compare"));
@@ -213,13 +202,12 @@ QWidget* PlanForm::make_clusters()
         clusters_.back().cluster->setFocus();
         edited();
     });
-    head->addWidget(add_);
-    column->addLayout(head);
+    auto* const head =
+        in_a_row({{new QLabel(tr("Clusters, and what a GPU and hour costs")), 1}, add_});
     rows_ = new QVBoxLayout;
     rows_->setSpacing(2);
-    column->addLayout(rows_);
     clusters_problem_ = problem_label();
-    column->addWidget(clusters_problem_);
+    in_a_column(box, {head, rows_, clusters_problem_}, {.spacing = 2});
     return box;
 }
 
@@ -236,21 +224,9 @@ void PlanForm::add_cluster(const AskedCluster& asked)
     row.price->setPlaceholderText(QStringLiteral("2.5/h"));
     row.price->setAccessibleName(tr("price of a GPU and hour"));
     row.price->setFixedWidth(fontMetrics().averageCharWidth() * 10);
-    auto* const away = new QToolButton;
-    away->setText(QStringLiteral("×"));
-    away->setToolTip(tr("take this cluster out"));
-    away->setAccessibleName(away->toolTip());
-    auto* const column = new QVBoxLayout(row.box);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(1);
-    auto* const line = new QHBoxLayout;
-    line->addWidget(row.cluster, 1);
-    line->addWidget(row.price);
-    line->addWidget(away);
-    column->addLayout(line);
-    column->addWidget(row.note);
-    column->addWidget(row.problem);
-    column->addWidget(row.price_problem);
+    QToolButton* const away = tipped_button(QStringLiteral("×"), tr("take this cluster out"));
+    auto* const line = in_a_row({{row.cluster, 1}, row.price, away});
+    in_a_column(row.box, {line, row.note, row.problem, row.price_problem}, {.spacing = 1});
     rows_->addWidget(row.box);
     row.box->show(); // at once, so that it can take the focus
     const auto number = QString::number(clusters_.size());

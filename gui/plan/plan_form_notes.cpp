@@ -3,6 +3,7 @@
 
 #include "gui/model/qt_text.h"
 #include "gui/plan/plan_form.h"
+#include "gui/widgets/labels.h"
 #include "gui/widgets/theme.h"
 
 #include <fmt/core.h>
@@ -85,10 +86,8 @@ void PlanForm::say(QLabel* place, const QString& text, bool lacking)
 {
     const QString before = place->isHidden() ? QString() : place->text() + QStringLiteral("\n");
     place->setText(before + text);
-    QPalette palette = place->palette();
-    const SignColours colours = sign_colours(this->palette());
-    palette.setColor(QPalette::WindowText, lacking ? colours.quiet : colours.error);
-    place->setPalette(palette);
+    const SignColours colours = sign_colours(palette());
+    colour_text(place, lacking ? colours.quiet : colours.error);
     place->show();
 }
 

@@ -17,6 +17,7 @@ class QTabWidget;
 class QTableView;
 class QTimer;
 class QToolButton;
+class QVBoxLayout;
 
 namespace trainyard::gui {
 
@@ -71,7 +72,7 @@ protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
-    void make_tools(QLayout& layout);
+    void make_tools(QVBoxLayout& layout);
     QWidget* make_answer();
     QWidget* make_rows();
     void connect_all();

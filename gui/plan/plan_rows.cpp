@@ -1,6 +1,7 @@
 #include "gui/plan/plan_rows.h"
 
-#include <QFont>
+#include "gui/widgets/labels.h"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -65,11 +66,8 @@ QVariant PlanRows::data(const QModelIndex& index, int role) const
             Qt::AlignVCenter |
             (plan_->columns[column].digits != of_words ? Qt::AlignRight : Qt::AlignLeft));
     case Qt::FontRole:
-        if (entry.chosen) {
-            QFont font;
-            font.setBold(true);
-            return font;
-        }
+        if (entry.chosen)
+            return bold({});
         if (entry.own) {
             QFont font;
             font.setItalic(true);

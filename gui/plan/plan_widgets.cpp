@@ -3,7 +3,9 @@
 #include "gui/model/way_out.h"
 #include "gui/plan/plan_form.h"
 #include "gui/plan/plan_panel.h"
+#include "gui/widgets/boxes.h"
 #include "gui/widgets/elided.h"
+#include "gui/widgets/labels.h"
 #include "gui/widgets/plain_table.h"
 #include "gui/widgets/table_part.h"
 #include "sim/study/problems.h"
@@ -28,11 +30,9 @@ namespace {
 
 constexpr int check_after_ms = 150;
 
-QLabel* wrapped_label()
+QLabel* selectable_label()
 {
-    auto* const label = new QLabel;
-    label->setWordWrap(true);
-    label->setTextFormat(Qt::PlainText);
+    QLabel* const label = wrapped_label();
     label->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     return label;
 }
@@ -59,9 +59,7 @@ PlanPanel::PlanPanel(Workspace& workspace, QWidget* parent)
       left_out_(new TablePart(QStringLiteral("plan-left-out"), tr("What the plan left out"))),
       check_timer_(new QTimer(this))
 {
-    auto* const column = new QVBoxLayout(this);
-    column->setContentsMargins(4, 2, 4, 4);
-    column->setSpacing(2);
+    auto* const column = in_a_column(this, {}, {.margins = {4, 2, 4, 4}, .spacing = 2});
     make_tools(*column);
     QScrollArea* const asked = scrolled(form_);
     asked->setMinimumWidth(fontMetrics().averageCharWidth() * 30);
@@ -83,9 +81,8 @@ PlanPanel::PlanPanel(Workspace& workspace, QWidget* parent)
     });
 }
 
-void PlanPanel::make_tools(QLayout& layout)
+void PlanPanel::make_tools(QVBoxLayout& layout)
 {
-    auto* const row = new QHBoxLayout;
     show_form_ = new QToolButton;
     show_form_->setText(tr("Question"));
     show_form_->setToolTip(tr("show what is asked"));
@@ -103,23 +100,16 @@ void PlanPanel::make_tools(QLayout& layout)
     progress_->setAccessibleName(tr("progress of the plan"));
     state_ = new ElidedLabel;
     state_->setObjectName(QStringLiteral("plan/state"));
-    for (QWidget* const widget : {static_cast<QWidget*>(show_form_), static_cast<QWidget*>(start_),
-                                  static_cast<QWidget*>(cancel_), static_cast<QWidget*>(progress_)})
-        row->addWidget(widget);
-    row->addWidget(state_, 1);
-    static_cast<QVBoxLayout&>(layout).addLayout(row);
+    layout.addLayout(in_a_row({show_form_, start_, cancel_, progress_, {state_, 1}}));
 }
 
 QWidget* PlanPanel::make_answer()
 {
-    headline_ = wrapped_label();
+    headline_ = selectable_label();
     headline_->setObjectName(QStringLiteral("plan/headline"));
-    QFont bold = headline_->font();
-    bold.setBold(true);
-    bold.setPointSizeF(bold.pointSizeF() * 1.15);
-    headline_->setFont(bold);
+    headline_->setFont(bold(sized(headline_->font(), 1.15)));
     headline_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
-    verdicts_ = wrapped_label();
+    verdicts_ = selectable_label();
     verdicts_->setObjectName(QStringLiteral("plan/verdicts"));
     verdicts_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
     verdicts_->setMargin(6);
@@ -135,9 +125,6 @@ QWidget* PlanPanel::make_answer()
     both->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
     charts->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
     auto* const box = new QWidget;
-    auto* const column = new QVBoxLayout(box);
-    column->setContentsMargins(6, 2, 0, 0);
-    column->addWidget(headline_);
     smallest_ = new QPushButton;
     smallest_->setObjectName(QStringLiteral("plan/smallest"));
     smallest_->setToolTip(
@@ -147,12 +134,8 @@ QWidget* PlanPanel::make_answer()
     nearest_->setObjectName(QStringLiteral("plan/nearest"));
     nearest_->setToolTip(tr("find settings with which the scenario fits on its own cluster, with "
                             "no memory to spare, and make them; they can be undone"));
-    auto* const ways_out = new QHBoxLayout;
-    ways_out->addWidget(smallest_);
-    ways_out->addWidget(nearest_);
-    ways_out->addStretch(1);
-    column->addLayout(ways_out);
-    column->addWidget(both, 1);
+    auto* const ways_out = in_a_row({smallest_, nearest_, room(1)});
+    in_a_column(box, {headline_, ways_out, {both, 1}}, {.margins = {6, 2, 0, 0}});
     return box;
 }
 

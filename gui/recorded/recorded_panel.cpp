@@ -5,7 +5,9 @@
 #include "gui/recorded/recorded_tables.h"
 #include "gui/timeline/timeline_search.h"
 #include "gui/timeline/timeline_texts.h"
+#include "gui/widgets/boxes.h"
 #include "gui/widgets/elided.h"
+#include "gui/widgets/labels.h"
 #include "gui/widgets/progress_strip.h"
 #include "sim/base/units.h"
 #include "sim/report/traces/layer_sides_text.h"
@@ -25,7 +27,6 @@
 #include <QTabWidget>
 #include <QTextBrowser>
 #include <QToolBar>
-#include <QVBoxLayout>
 
 namespace trainyard::gui {
 
@@ -72,12 +73,7 @@ RecordedPanel::RecordedPanel(Workspace& workspace, QWidget* parent)
     make_tools(*tools);
     pages_->addWidget(make_start());
     pages_->addWidget(make_body());
-    auto* const column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(2);
-    column->addWidget(tools);
-    column->addWidget(pages_, 1);
-    column->addWidget(progress_);
+    in_a_column(this, {tools, {pages_, 1}, progress_}, {.spacing = 2});
     connect(&recording_, &Recording::changed, this, &RecordedPanel::follow_view);
     connect(&recording_, &Recording::busyChanged, this, &RecordedPanel::follow_busy);
     connect(&recording_, &Recording::busyChanged, this, &Panel::busyChanged);
@@ -151,12 +147,8 @@ QWidget* RecordedPanel::make_start()
     auto* const open = new QPushButton(tr("Open &traces ..."));
     open->setObjectName(QStringLiteral("recorded/open"));
     connect(open, &QPushButton::clicked, this, &RecordedPanel::ask_open);
-    auto* const column = new QVBoxLayout(page);
-    column->setContentsMargins(30, 20, 30, 20);
-    column->addStretch(1);
-    column->addWidget(start_text_);
-    column->addWidget(open, 0, Qt::AlignCenter);
-    column->addStretch(1);
+    in_a_column(page, {room(1), start_text_, {open, 0, Qt::AlignCenter}, room(1)},
+                {.margins = {30, 20, 30, 20}});
     return page;
 }
 
@@ -195,9 +187,7 @@ QWidget* RecordedPanel::make_body()
     both->setStretchFactor(1, 2);
     both->setSizes({360, 240});
     auto* const page = new QWidget;
-    auto* const column = new QVBoxLayout(page);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(1);
+    auto* const column = in_a_column(page, {}, {.spacing = 1});
     beside_->setTextFormat(Qt::PlainText);
     beside_->setWordWrap(true);
     QSizePolicy narrow = beside_->sizePolicy(); // as wide as its place, as high as its lines
@@ -208,9 +198,7 @@ QWidget* RecordedPanel::make_body()
         label->setTextInteractionFlags(Qt::TextSelectableByMouse);
         column->addWidget(label);
     }
-    QFont bold = head_->font();
-    bold.setBold(true);
-    head_->setFont(bold);
+    head_->setFont(bold(head_->font()));
     column->addWidget(both, 1);
     setFocusProxy(canvas_);
     return page;

@@ -1,13 +1,13 @@
 #include "gui/report/report_panel.h"
 
 #include "gui/model/qt_text.h"
+#include "gui/widgets/boxes.h"
 #include "sim/report/step_figures.h"
 
 #include <QFontDatabase>
 #include <QFontMetrics>
 #include <QPainter>
 #include <QPlainTextEdit>
-#include <QVBoxLayout>
 #include <algorithm>
 
 namespace trainyard::gui {
@@ -42,9 +42,7 @@ ReportPanel::ReportPanel(Workspace& workspace, QWidget* parent)
     view_->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
     view_->setAccessibleName(title());
     view_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-    auto* const column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->addWidget(view_);
+    in_a_column(this, {view_});
     setFocusProxy(view_);
     connect(&workspace_, &Workspace::runChanged, this, &ReportPanel::follow);
     connect(this, &Panel::sightChanged, this, &ReportPanel::follow);

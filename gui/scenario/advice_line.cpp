@@ -1,12 +1,13 @@
 #include "gui/scenario/advice_line.h"
 
 #include "gui/model/qt_text.h"
+#include "gui/widgets/boxes.h"
 #include "gui/widgets/elided.h"
+#include "gui/widgets/flat_button.h"
 #include "sim/base/parallel.h"
 #include "sim/base/units.h"
 #include "sim/study/search/layout_choice.h"
 
-#include <QHBoxLayout>
 #include <QTimer>
 #include <QToolButton>
 #include <algorithm>
@@ -28,10 +29,7 @@ QString settings_words(const std::vector<Override>& set)
 
 QToolButton* line_button(const QString& text, const QString& tip, const QString& name)
 {
-    auto* const button = new QToolButton;
-    button->setText(text);
-    button->setToolTip(tip);
-    button->setAccessibleName(tip);
+    QToolButton* const button = tipped_button(text, tip);
     button->setObjectName(name);
     button->hide();
     return button;
@@ -61,9 +59,7 @@ AdviceLine::AdviceLine(Workspace& workspace, QWidget* parent)
       later_(new QTimer(this))
 {
     text_->setObjectName(QStringLiteral("advice/text"));
-    auto* const row = new QHBoxLayout(this);
-    row->setContentsMargins(0, 0, 0, 0);
-    row->addWidget(text_, 1);
+    auto* const row = in_a_row(this, {{text_, 1}});
     for (QToolButton* const button : {apply_, ask_, more_, fit_, cancel_})
         row->addWidget(button);
     // The figures above do not move when advice comes and goes.

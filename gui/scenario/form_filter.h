@@ -13,7 +13,6 @@ public:
     explicit FormFilter(QObject* parent = nullptr);
 
     void set_only_given(bool only);
-    bool only_given() const { return only_given_; }
     // What is given may have changed.
     void follow();
 

@@ -3,7 +3,9 @@
 #include "gui/model/qt_text.h"
 #include "gui/scenario/advice_line.h"
 #include "gui/scenario/headline_card.h"
+#include "gui/widgets/boxes.h"
 #include "gui/widgets/elided.h"
+#include "gui/widgets/labels.h"
 #include "gui/widgets/theme.h"
 #include "sim/report/text/describe.h"
 
@@ -22,20 +24,10 @@ constexpr int card_count = 5;
 constexpr int late_after_ms = 200;
 
 template <class Label>
-Label* sized(Label* text, double size, bool bold)
+Label* sized_label(Label* text, double times)
 {
-    QFont font = text->font();
-    font.setPointSizeF(font.pointSizeF() * size);
-    font.setBold(bold);
-    text->setFont(font);
+    text->setFont(sized(text->font(), times));
     return text;
-}
-
-void colour_text(QLabel* text, const QColor& colour)
-{
-    QPalette palette = text->palette();
-    palette.setColor(text->foregroundRole(), colour);
-    text->setPalette(palette);
 }
 
 QString bottleneck_text(const Bottleneck& bottleneck)
@@ -50,7 +42,9 @@ QLabel* chip_label(const StatusChip& chip, const QPalette& palette)
     const QColor colour = chip.kind == StatusChip::Kind::error     ? colours.error
                           : chip.kind == StatusChip::Kind::warning ? colours.warning
                                                                    : colours.quiet;
-    auto* const label = sized(new QLabel(chip.text), 0.85, chip.kind == StatusChip::Kind::error);
+    auto* const label = sized_label(new QLabel(chip.text), 0.85);
+    if (chip.kind == StatusChip::Kind::error)
+        label->setFont(bold(label->font()));
     label->setObjectName(QStringLiteral("chip"));
     label->setStyleSheet(QStringLiteral("QLabel#chip { border: 1px solid %1; border-radius: 4px; "
                                         "padding: 0px 5px; color: %1; }")
@@ -65,21 +59,18 @@ QLabel* chip_label(const StatusChip& chip, const QPalette& palette)
 HeadlineBar::HeadlineBar(Workspace& workspace, QWidget* parent)
     : QFrame(parent),
       workspace_(workspace),
-      title_(sized(new ElidedLabel, 1.05, true)),
-      settings_(sized(new ElidedLabel, 0.95, false)),
+      title_(sized_label(new ElidedLabel, 1.05)),
+      settings_(sized_label(new ElidedLabel, 0.95)),
       chips_(new QHBoxLayout),
-      state_(sized(new QLabel, 0.9, false)),
+      state_(sized_label(new QLabel, 0.9)),
       advice_(new AdviceLine(workspace)),
       late_(new QTimer(this))
 {
     setObjectName(QStringLiteral("headline"));
     setFrameShape(QFrame::StyledPanel);
-    auto* const column = new QVBoxLayout(this);
-    column->setContentsMargins(12, 6, 12, 6);
-    column->setSpacing(2);
+    auto* const column = in_a_column(this, {}, {.margins = {12, 6, 12, 6}, .spacing = 2});
     make_title(*column);
-    auto* const row = new QHBoxLayout;
-    row->setSpacing(18);
+    auto* const row = in_a_row({}, {.spacing = 18});
     for (int i = 0; i < card_count; ++i) {
         cards_.push_back(new HeadlineCard);
         row->addWidget(cards_.back(), 1);
@@ -111,14 +102,11 @@ HeadlineBar::HeadlineBar(Workspace& workspace, QWidget* parent)
 
 void HeadlineBar::make_title(QBoxLayout& column)
 {
-    auto* const row = new QHBoxLayout;
-    row->setSpacing(10);
+    title_->setFont(bold(title_->font()));
     title_->setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Preferred);
     settings_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-    row->addWidget(title_);
-    row->addWidget(settings_, 1);
     chips_->setSpacing(4);
-    row->addLayout(chips_);
+    auto* const row = in_a_row({title_, {settings_, 1}, chips_}, {.spacing = 10});
     column.addLayout(row);
 }
 

@@ -1,5 +1,7 @@
 #include "gui/scenario/headline_card.h"
 
+#include "gui/widgets/boxes.h"
+#include "gui/widgets/labels.h"
 #include "gui/widgets/theme.h"
 
 #include <QApplication>
@@ -11,29 +13,18 @@
 #include <QPainter>
 #include <QStyleOptionFocusRect>
 #include <QToolTip>
-#include <QVBoxLayout>
 
 namespace trainyard::gui {
 
 namespace {
 
 // The mouse is the card's.
-QLabel* card_label(double size, bool bold)
+QLabel* card_label(double size, bool heavy)
 {
     auto* const text = new QLabel;
-    QFont font = text->font();
-    font.setPointSizeF(font.pointSizeF() * size);
-    font.setBold(bold);
-    text->setFont(font);
+    text->setFont(sized(heavy ? bold(text->font()) : text->font(), size));
     text->setAttribute(Qt::WA_TransparentForMouseEvents);
     return text;
-}
-
-void colour_label(QLabel* text, const QColor& colour)
-{
-    QPalette palette = text->palette();
-    palette.setColor(text->foregroundRole(), colour);
-    text->setPalette(palette);
 }
 
 } // namespace
@@ -47,16 +38,8 @@ HeadlineCard::HeadlineCard(QWidget* parent)
 {
     setFocusPolicy(Qt::TabFocus);
     setCursor(Qt::PointingHandCursor);
-    auto* const column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
-    column->addWidget(name_);
-    auto* const row = new QHBoxLayout;
-    row->setSpacing(8);
-    row->addWidget(value_);
-    row->addWidget(change_, 1, Qt::AlignBottom);
-    column->addLayout(row);
-    column->addWidget(interval_);
+    auto* const row = in_a_row({value_, {change_, 1, Qt::AlignBottom}}, {.spacing = 8});
+    in_a_column(this, {name_, row, interval_}, {.spacing = 0});
 }
 
 QString HeadlineCard::change_text() const
@@ -76,15 +59,15 @@ void HeadlineCard::show_item(const HeadlineItem& item, bool current)
     value_->setText(item.value.isEmpty() ? QStringLiteral("–") : item.value);
     interval_->setText(item.interval);
     change_->setText(change);
-    colour_label(name_, colours.quiet);
-    colour_label(interval_, item.impossible ? colours.error : colours.quiet);
+    colour_text(name_, colours.quiet);
+    colour_text(interval_, item.impossible ? colours.error : colours.quiet);
     QFont font = interval_->font();
     font.setBold(item.impossible);
     interval_->setFont(font);
-    colour_label(change_, item.trend == Trend::better  ? colours.better
-                          : item.trend == Trend::worse ? colours.worse
-                                                       : text);
-    colour_label(value_, current ? text : colours.quiet);
+    colour_text(change_, item.trend == Trend::better  ? colours.better
+                         : item.trend == Trend::worse ? colours.worse
+                                                      : text);
+    colour_text(value_, current ? text : colours.quiet);
     setToolTip(item.explanation);
     setAccessibleDescription(item.explanation);
     setAccessibleName(

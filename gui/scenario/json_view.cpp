@@ -1,18 +1,18 @@
 #include "gui/scenario/json_view.h"
 
 #include "gui/model/qt_text.h"
+#include "gui/widgets/boxes.h"
+#include "gui/widgets/labels.h"
 #include "gui/widgets/theme.h"
 #include "sim/base/input_limits.h"
 
 #include <QEvent>
 #include <QFontDatabase>
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QShortcut>
 #include <QTextBlock>
-#include <QVBoxLayout>
 
 namespace trainyard::gui {
 
@@ -70,14 +70,8 @@ JsonView::JsonView(Workspace& workspace, QWidget* parent)
     apply_->setToolTip(tr("Make this the scenario (Ctrl+Return)"));
     revert_->setToolTip(tr("Forget what was typed"));
     said_->setWordWrap(true);
-    auto* const row = new QHBoxLayout;
-    row->addWidget(said_, 1);
-    row->addWidget(revert_);
-    row->addWidget(apply_);
-    auto* const column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->addWidget(editor_, 1);
-    column->addLayout(row);
+    auto* const row = in_a_row({{said_, 1}, revert_, apply_});
+    in_a_column(this, {{editor_, 1}, row});
     setFocusProxy(editor_);
 
     auto* const key = new QShortcut(QKeySequence(tr("Ctrl+Return")), this);
@@ -139,8 +133,7 @@ void JsonView::apply()
     const std::string text = editor_->toPlainText().toStdString();
     Checked<Json> json = parse_json(text, tr("the text").toStdString(), input_limits);
     if (json && !json->is_object())
-        json = tl::unexpected(
-            Problems{{"", json->line(), "", "a scenario is an object", "", Severity::error}});
+        json = rejected("", "a scenario is an object", "", json->line());
     if (!json) {
         const Diagnostic& first = json.error().front();
         say(tr("Line %1: %2").arg(first.line).arg(text_of(first.message)), true);
@@ -192,10 +185,8 @@ void JsonView::mark_problems()
 
 void JsonView::say(const QString& text, bool wrong)
 {
-    QPalette colours = palette();
-    colours.setColor(QPalette::WindowText,
-                     wrong ? sign_colours(colours).error : sign_colours(colours).quiet);
-    said_->setPalette(colours);
+    const SignColours colours = sign_colours(palette());
+    colour_text(said_, wrong ? colours.error : colours.quiet);
     said_->setText(text);
 }
 

@@ -6,11 +6,12 @@
 #include "gui/scenario/form_model.h"
 #include "gui/scenario/json_view.h"
 #include "gui/scenario/stepper.h"
+#include "gui/widgets/boxes.h"
 #include "gui/widgets/elided.h"
+#include "gui/widgets/labels.h"
 #include "gui/widgets/theme.h"
 
 #include <QEvent>
-#include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
@@ -19,7 +20,6 @@
 #include <QTabBar>
 #include <QToolButton>
 #include <QTreeView>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <utility>
 
@@ -47,9 +47,6 @@ ScenarioPanel::ScenarioPanel(Workspace& workspace, QWidget* parent)
       reset_(new QToolButton),
       blocked_(new ElidedLabel)
 {
-    auto* const column = new QVBoxLayout(this);
-    column->setContentsMargins(8, 8, 8, 8);
-    column->addWidget(make_steppers());
     auto* const pages = new QStackedWidget;
     pages->addWidget(make_fields());
     pages->addWidget(json_);
@@ -59,8 +56,7 @@ ScenarioPanel::ScenarioPanel(Workspace& workspace, QWidget* parent)
     tabs_->setExpanding(false);
     tabs_->setAccessibleName(tr("fields or JSON"));
     connect(tabs_, &QTabBar::currentChanged, pages, &QStackedWidget::setCurrentIndex);
-    column->addWidget(tabs_);
-    column->addWidget(pages, 1);
+    in_a_column(this, {make_steppers(), tabs_, {pages, 1}}, {.margins = {8, 8, 8, 8}});
 
     connect(&workspace_.document(), &Document::changed, this, &ScenarioPanel::follow_document);
     connect(&workspace_, &Workspace::runChanged, this, &ScenarioPanel::follow);
@@ -73,9 +69,7 @@ ScenarioPanel::ScenarioPanel(Workspace& workspace, QWidget* parent)
 QWidget* ScenarioPanel::make_steppers()
 {
     auto* const box = new QWidget;
-    auto* const column = new QVBoxLayout(box);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(2);
+    auto* const column = in_a_column(box, {}, {.spacing = 2});
     for (const Slider& slider : sliders()) {
         const FormField* const field = find_field(scenario_form(), slider.field);
         auto* const stepper = new Stepper(slider.name, QString::fromStdString(field->help));
@@ -112,16 +106,9 @@ bool ScenarioPanel::typed() const
 QWidget* ScenarioPanel::make_fields()
 {
     auto* const page = new QWidget;
-    auto* const column = new QVBoxLayout(page);
-    column->setContentsMargins(0, 0, 0, 0);
     QWidget* const tree = make_tree();
-    auto* const finding = new QHBoxLayout;
-    finding->addWidget(filter_, 1);
-    finding->addWidget(only_given_);
-    column->addLayout(finding);
-    column->addWidget(tree, 1);
-    column->addWidget(hint_);
-    column->addWidget(make_buttons());
+    auto* const finding = in_a_row({{filter_, 1}, only_given_});
+    in_a_column(page, {finding, {tree, 1}, hint_, make_buttons()});
     hint_->setWordWrap(true);
     hint_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
     hint_->setFixedHeight(hint_lines * fontMetrics().lineSpacing()); // no row moves for a help
@@ -154,9 +141,7 @@ QWidget* ScenarioPanel::make_tree()
 
     auto* const delegate = new FormDelegate(this);
     connect(delegate, &FormDelegate::typed, hint_, [this](const QString& problem) {
-        QPalette colours = palette();
-        colours.setColor(QPalette::WindowText, sign_colours(palette()).error);
-        hint_->setPalette(colours);
+        colour_text(hint_, sign_colours(palette()).error);
         hint_->setText(problem);
     });
     tree_->setModel(filtered_);
@@ -189,15 +174,10 @@ QWidget* ScenarioPanel::make_tree()
 QWidget* ScenarioPanel::make_buttons()
 {
     auto* const box = new QWidget;
-    auto* const row = new QHBoxLayout(box);
-    row->setContentsMargins(0, 0, 0, 0);
     add_->setText(tr("Add perturbation"));
     remove_->setText(tr("Remove"));
     reset_->setText(tr("Back to default"));
-    row->addWidget(add_);
-    row->addWidget(remove_);
-    row->addStretch(1);
-    row->addWidget(reset_);
+    in_a_row(box, {add_, remove_, room(1), reset_});
     connect(add_, &QToolButton::clicked, this, &ScenarioPanel::add_perturbation);
     // First an editor that is open ends: it would give back what is taken away.
     connect(remove_, &QToolButton::clicked, this, [this] {
@@ -332,9 +312,7 @@ void ScenarioPanel::follow_problems()
 // Again with every palette: a colour that was set stays.
 void ScenarioPanel::show_colours()
 {
-    QPalette colours = palette();
-    colours.setColor(QPalette::WindowText, sign_colours(colours).error);
-    blocked_->setPalette(colours);
+    colour_text(blocked_, sign_colours(palette()).error);
 }
 
 void ScenarioPanel::changeEvent(QEvent* event)

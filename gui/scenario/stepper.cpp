@@ -1,10 +1,10 @@
 #include "gui/scenario/stepper.h"
 
 #include "gui/model/choices.h"
+#include "gui/widgets/boxes.h"
 #include "gui/widgets/theme.h"
 
 #include <QEvent>
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QSignalBlocker>
 #include <QSlider>
@@ -42,14 +42,7 @@ Stepper::Stepper(const QString& name, const QString& help, QWidget* parent)
     value_->setMinimumWidth(fontMetrics().horizontalAdvance(QStringLiteral("1024 MiB ")));
     value_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
 
-    auto* const row = new QHBoxLayout(this);
-    row->setContentsMargins(0, 0, 0, 0);
-    row->setSpacing(4);
-    row->addWidget(name_);
-    row->addWidget(less_);
-    row->addWidget(slider_, 1);
-    row->addWidget(more_);
-    row->addWidget(value_);
+    in_a_row(this, {name_, less_, {slider_, 1}, more_, value_}, {.spacing = 4});
 
     connect(less_, &QToolButton::clicked, this, [this] { step(-1); });
     connect(more_, &QToolButton::clicked, this, [this] { step(+1); });

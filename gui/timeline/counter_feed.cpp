@@ -64,7 +64,6 @@ void CounterFeed::show(CounterKind kind, bool shown)
         shown_.insert(kind);
     else
         shown_.erase(kind);
-    emit shownChanged();
     follow();
 }
 

@@ -35,7 +35,6 @@ public:
 signals:
     void counted(const std::vector<trainyard::gui::CounterSeries>& series);
     void busyChanged();
-    void shownChanged();
 
 private:
     void follow();

@@ -40,14 +40,6 @@ Value value_in(const Names& names, const Json& object, std::string_view key, Val
     return otherwise;
 }
 
-Json list_of(const std::vector<std::string>& names)
-{
-    Json list = Json::array();
-    for (const std::string& name : names)
-        list.push_back(name);
-    return list;
-}
-
 // The entries of a list that a test lets pass.
 template <typename Pass>
 std::vector<Json> entries_in(const Json& object, std::string_view key, const Pass& pass)
@@ -74,8 +66,8 @@ Json to_json(const LaneState& state)
     for (const RankId rank : state.recorded.ranks)
         ranks.push_back(static_cast<std::int64_t>(rank.value));
     return Json::Object{{"order", name_in(order_names, state.order)},
-                        {"pinned", list_of(state.marks.pinned)},
-                        {"hidden", list_of(state.marks.hidden)},
+                        {"pinned", state.marks.pinned},
+                        {"hidden", state.marks.hidden},
                         {"recorded", name_in(choice_names, state.recorded.of)},
                         {"ranks", std::move(ranks)}};
 }

@@ -1,6 +1,7 @@
 #include "gui/model/qt_text.h"
 #include "gui/timeline/scene.h"
 #include "gui/timeline/time_text.h"
+#include "gui/widgets/labels.h"
 
 #include <QFontMetrics>
 #include <algorithm>
@@ -42,8 +43,7 @@ private:
         font_ = scene_.font;
         font_.setPixelSize(std::max(
             1, std::min(scene_.layout->line_height() - 2, QFontMetrics(scene_.font).ascent())));
-        bold_ = font_;
-        bold_.setBold(true);
+        bold_ = bold(font_);
         const LinesInSight lines = lines_in_sight(scene_, frame_);
         const QRect held(frame_.names.topLeft(),
                          QPoint(frame_.names.right(), held_bottom(scene_, frame_) - 1));

@@ -5,29 +5,13 @@
 #include "sim/base/units.h"
 #include "sim/report/kinds.h"
 
-#include <array>
-
 namespace trainyard::gui {
 
 namespace {
 
-enum Column {
-    name_column,
-    kind_column,
-    count_column,
-    total_column,
-    mean_column,
-    longest_column,
-    run_column // only where two runs are compared
-};
-constexpr int columns = 7;
-
+constexpr int first_time_column = 3;
+constexpr int last_time_column = 5;
 constexpr double ps_per_us = 1e6;
-
-bool is_time(int column)
-{
-    return column >= total_column && column <= longest_column;
-}
 
 SimTime mean_of(const RangeEntry& entry)
 {
@@ -42,96 +26,42 @@ void RangeTable::set_entries(std::shared_ptr<const TimelineModel> model,
     beginResetModel();
     model_ = std::move(model);
     entries_ = std::move(entries);
+    const auto time = [this](const QString& title, auto of) {
+        return ShownColumn{
+            title,
+            [this, of](std::size_t row) {
+                return text_of(to_display(to_seconds(std::invoke(of, entries_[row]))));
+            },
+            [this, of](std::size_t row) {
+                return static_cast<qlonglong>(std::invoke(of, entries_[row]).value());
+            }};
+    };
+    std::vector<ShownColumn> columns{
+        {tr("name"),
+         [this](std::size_t row) { return text_of(model_->data.names[entries_[row].name]); }},
+        {tr("kind"),
+         [this](std::size_t row) { return text_of(slice_title_of(entries_[row].kind)); }},
+        {tr("count"), [this](std::size_t row) { return QString::number(entries_[row].count); },
+         [this](std::size_t row) { return static_cast<qulonglong>(entries_[row].count); }},
+        time(tr("total"), &RangeEntry::total),
+        time(tr("mean"), mean_of),
+        time(tr("longest"), &RangeEntry::longest)};
+    if (model_ != nullptr && model_->data.run_names.size() > 1)
+        columns.push_back({tr("run"), [this](std::size_t row) {
+                               return text_of(model_->data.run_names[entries_[row].run]);
+                           }});
+    set_columns(std::move(columns));
     endResetModel();
-}
-
-int RangeTable::rowCount(const QModelIndex& parent) const
-{
-    return parent.isValid() ? 0 : static_cast<int>(entries_.size());
-}
-
-int RangeTable::columnCount(const QModelIndex& parent) const
-{
-    if (parent.isValid())
-        return 0;
-    return model_ != nullptr && model_->data.run_names.size() > 1 ? columns : columns - 1;
-}
-
-QString RangeTable::text(const RangeEntry& entry, int column) const
-{
-    const auto shown = [](SimTime time) { return text_of(to_display(to_seconds(time))); };
-    switch (column) {
-    case name_column:
-        return text_of(model_->data.names[entry.name]);
-    case kind_column:
-        return text_of(slice_title_of(entry.kind));
-    case count_column:
-        return QString::number(entry.count);
-    case total_column:
-        return shown(entry.total);
-    case mean_column:
-        return shown(mean_of(entry));
-    case longest_column:
-        return shown(entry.longest);
-    default:
-        return text_of(model_->data.run_names[entry.run]);
-    }
-}
-
-QVariant RangeTable::number(const RangeEntry& entry, int column) const
-{
-    switch (column) {
-    case count_column:
-        return static_cast<qulonglong>(entry.count);
-    case total_column:
-        return static_cast<qlonglong>(entry.total.value());
-    case mean_column:
-        return static_cast<qlonglong>(mean_of(entry).value());
-    case longest_column:
-        return static_cast<qlonglong>(entry.longest.value());
-    default:
-        return text(entry, column);
-    }
-}
-
-QVariant RangeTable::data(const QModelIndex& index, int role) const
-{
-    if (!index.isValid())
-        return {};
-    const RangeEntry& entry = entries_[static_cast<std::size_t>(index.row())];
-    if (role == Qt::DisplayRole)
-        return text(entry, index.column());
-    if (role == sort_role)
-        return number(entry, index.column());
-    if (role == Qt::TextAlignmentRole && index.column() >= count_column &&
-        index.column() != run_column)
-        return static_cast<int>(Qt::AlignRight | Qt::AlignVCenter);
-    return {};
-}
-
-QVariant RangeTable::headerData(int section, Qt::Orientation orientation, int role) const
-{
-    if (role != Qt::DisplayRole || orientation != Qt::Horizontal)
-        return {};
-    const std::array<QString, columns> titles{tr("name"), tr("kind"),    tr("count"), tr("total"),
-                                              tr("mean"), tr("longest"), tr("run")};
-    return titles[static_cast<std::size_t>(section)];
 }
 
 TableData RangeTable::table() const
 {
-    TableData table;
-    for (int column = 0; column < columnCount(); ++column) {
-        const QString title = headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
-        table.columns << (is_time(column) ? title + QStringLiteral(" [us]") : title);
-    }
-    for (const RangeEntry& entry : entries_) {
-        QStringList row;
-        for (int column = 0; column < columnCount(); ++column)
-            row << (is_time(column)
-                        ? QString::number(number(entry, column).toDouble() / ps_per_us, 'g', 12)
-                        : text(entry, column));
-        table.rows.push_back(row);
+    TableData table = ColumnsModel::table();
+    for (int column = first_time_column; column <= last_time_column; ++column) {
+        table.columns[column] += QStringLiteral(" [us]");
+        for (int row = 0; row < rowCount(); ++row)
+            table.rows[static_cast<std::size_t>(row)][column] = QString::number(
+                data(index(row, column), sort_role).toDouble() / ps_per_us, 'g', 12);
     }
     return table;
 }

@@ -3,36 +3,29 @@
 // What a stretch of time holds, for a table.
 
 #include "gui/timeline/slice_search.h"
-#include "gui/widgets/panel.h"
+#include "gui/widgets/columns_model.h"
 
-#include <QAbstractTableModel>
 #include <memory>
 
 namespace trainyard::gui {
 
 struct TimelineModel;
 
-class RangeTable : public QAbstractTableModel {
+class RangeTable : public ColumnsModel {
     Q_OBJECT
 
 public:
-    static constexpr int sort_role = Qt::UserRole; // numbers as numbers
-
-    using QAbstractTableModel::QAbstractTableModel;
+    explicit RangeTable(QObject* parent = nullptr) : ColumnsModel(parent) { set_entries({}, {}); }
 
     void set_entries(std::shared_ptr<const TimelineModel> model, std::vector<RangeEntry> entries);
     const std::vector<RangeEntry>& entries() const { return entries_; }
+    // Times in microseconds.
     TableData table() const;
 
-    int rowCount(const QModelIndex& parent = {}) const override;
-    int columnCount(const QModelIndex& parent = {}) const override;
-    QVariant data(const QModelIndex& index, int role) const override;
-    QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+protected:
+    std::size_t rows() const override { return entries_.size(); }
 
 private:
-    QString text(const RangeEntry& entry, int column) const;
-    QVariant number(const RangeEntry& entry, int column) const;
-
     std::shared_ptr<const TimelineModel> model_;
     std::vector<RangeEntry> entries_;
 };

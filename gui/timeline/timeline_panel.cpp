@@ -8,6 +8,7 @@
 #include "gui/timeline/time_text.h"
 #include "gui/timeline/timeline_search.h"
 #include "gui/timeline/timeline_texts.h"
+#include "gui/widgets/boxes.h"
 #include "gui/widgets/plain_table.h"
 #include "gui/widgets/progress_strip.h"
 
@@ -18,7 +19,6 @@
 #include <QSplitter>
 #include <QTextBrowser>
 #include <QTimer>
-#include <QVBoxLayout>
 
 namespace trainyard::gui {
 
@@ -38,9 +38,7 @@ TimelinePanel::TimelinePanel(Workspace& workspace, QWidget* parent)
       search_(new TimelineSearch(*canvas_)),
       table_timer_(new QTimer(this))
 {
-    auto* const layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(2);
+    auto* const layout = in_a_column(this, {}, {.spacing = 2});
     make_tools(layout);
     make_progress(layout);
     make_details();
@@ -49,20 +47,12 @@ TimelinePanel::TimelinePanel(Workspace& workspace, QWidget* parent)
     auto* const below = new QSplitter(Qt::Horizontal);
     below->addWidget(details_);
     auto* const stretch = new QWidget;
-    auto* const stretch_layout = new QVBoxLayout(stretch);
-    stretch_layout->setContentsMargins(0, 0, 0, 0);
-    stretch_layout->setSpacing(1);
-    stretch_layout->addWidget(range_);
-    stretch_layout->addWidget(table_);
+    in_a_column(stretch, {range_, table_}, {.spacing = 1});
     below->addWidget(stretch);
     below->setStretchFactor(0, 2);
     below->setStretchFactor(1, 3);
     auto* const picture = new QWidget;
-    auto* const picture_layout = new QVBoxLayout(picture);
-    picture_layout->setContentsMargins(0, 0, 0, 0);
-    picture_layout->setSpacing(0);
-    picture_layout->addWidget(overview_);
-    picture_layout->addWidget(canvas_, 1);
+    in_a_column(picture, {overview_, {canvas_, 1}}, {.spacing = 0});
     auto* const all = new QSplitter(Qt::Vertical);
     all->addWidget(picture);
     all->addWidget(below);

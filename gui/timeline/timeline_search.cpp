@@ -1,9 +1,9 @@
 #include "gui/timeline/timeline_search.h"
 
 #include "gui/timeline/timeline_canvas.h"
+#include "gui/widgets/boxes.h"
 #include "gui/widgets/flat_button.h"
 
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
 #include <QShortcut>
@@ -30,9 +30,7 @@ TimelineSearch::TimelineSearch(TimelineCanvas& canvas, QWidget* parent)
     line_->setFixedWidth(fontMetrics().horizontalAdvance(line_->placeholderText()) + 60);
     auto* const previous = flat_button(tr("<"), tr("Previous match (Shift+N)"));
     auto* const next = flat_button(tr(">"), tr("Next match (N)"));
-    auto* const row = new QHBoxLayout(this);
-    row->setContentsMargins(0, 0, 0, 0);
-    row->setSpacing(1);
+    auto* const row = in_a_row(this, {}, {.spacing = 1});
     for (QWidget* widget : {static_cast<QWidget*>(line_), static_cast<QWidget*>(previous),
                             static_cast<QWidget*>(next), static_cast<QWidget*>(matches_)})
         row->addWidget(widget);

@@ -1,12 +1,12 @@
 #include "gui/topology/link_facts.h"
 #include "gui/topology/link_pane.h"
+#include "gui/widgets/boxes.h"
 #include "gui/widgets/theme.h"
 
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QToolButton>
 #include <QToolTip>
-#include <QVBoxLayout>
 
 namespace trainyard::gui {
 
@@ -26,9 +26,7 @@ constexpr double giga = 1e9;
 LinkChart::LinkChart(ViewState& view, QWidget* parent)
     : Panel(parent), view_(view), chart_(new Chart)
 {
-    auto* const column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->addWidget(chart_);
+    in_a_column(this, {chart_});
     setFocusPolicy(Qt::StrongFocus);
     chart_->setAccessibleName(title());
     setAccessibleName(title());

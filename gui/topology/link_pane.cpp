@@ -1,17 +1,18 @@
 #include "gui/topology/link_pane.h"
 
 #include "gui/topology/link_facts.h"
+#include "gui/widgets/boxes.h"
+#include "gui/widgets/flat_button.h"
+#include "gui/widgets/labels.h"
 #include "gui/widgets/plain_table.h"
 #include "gui/widgets/theme.h"
 
-#include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
 #include <QRegularExpression>
 #include <QSortFilterProxyModel>
 #include <QTabWidget>
 #include <QToolButton>
-#include <QVBoxLayout>
 
 namespace trainyard::gui {
 
@@ -45,12 +46,7 @@ LinkPane::LinkPane(ViewState& view, QWidget* parent)
     tabs_->addTab(flow_view_, tr("Flows on it"));
     tabs_->setDocumentMode(true);
 
-    auto* const row = new QHBoxLayout(this);
-    row->setContentsMargins(0, 0, 0, 0);
-    row->setSpacing(4);
-    row->addWidget(make_facts(), 2);
-    row->addWidget(chart_, 3);
-    row->addWidget(tabs_, 4);
+    in_a_row(this, {{make_facts(), 2}, {chart_, 3}, {tabs_, 4}}, {.spacing = 4});
 
     connect(link_view_, &QTableView::activated, this, [this](const QModelIndex& index) {
         emit linkWanted(links_->link(sorted_links_->mapToSource(index).row()));
@@ -84,22 +80,13 @@ QTableView* LinkPane::make_table(const QString& name, QAbstractItemModel* model,
 QWidget* LinkPane::make_facts()
 {
     auto* const box = new QWidget;
-    auto* const column = new QVBoxLayout(box);
-    column->setContentsMargins(6, 2, 2, 2);
-    column->setSpacing(2);
     facts_->setWordWrap(true);
     facts_->setTextInteractionFlags(Qt::TextSelectableByMouse);
     facts_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
     problem_->setWordWrap(true);
-    column->addWidget(facts_, 1);
-    column->addWidget(problem_);
-    auto* const buttons = new QHBoxLayout;
-    buttons->setSpacing(2);
+    auto* const buttons = in_a_row({}, {.spacing = 2});
     const auto add = [&](const QString& name, const QString& tip, char what) {
-        auto* const button = new QToolButton;
-        button->setText(name);
-        button->setToolTip(tip);
-        button->setAccessibleName(tip);
+        QToolButton* const button = tipped_button(name, tip);
         connect(button, &QToolButton::clicked, this,
                 [this, what] { emit editWanted(QChar::fromLatin1(what)); });
         buttons->addWidget(button);
@@ -110,7 +97,7 @@ QWidget* LinkPane::make_facts()
     add(tr("Break"), tr("Cut the link (B)"), 'b');
     add(tr("Mend"), tr("As it was built (M)"), 'm');
     buttons->addStretch(1);
-    column->addLayout(buttons);
+    in_a_column(box, {{facts_, 1}, problem_, buttons}, {.margins = {6, 2, 2, 2}, .spacing = 2});
     return box;
 }
 
@@ -142,9 +129,7 @@ void LinkPane::show_link(std::optional<LinkId> link)
 
 void LinkPane::say(const QString& problem)
 {
-    QPalette colours = palette();
-    colours.setColor(QPalette::WindowText, sign_colours(palette()).error);
-    problem_->setPalette(colours);
+    colour_text(problem_, sign_colours(palette()).error);
     problem_->setText(problem);
 }
 

@@ -1,26 +1,33 @@
 #include "gui/topology/link_tables.h"
 
+#include "gui/model/qt_text.h"
 #include "gui/timeline/time_text.h"
 #include "gui/topology/link_facts.h"
 #include "sim/base/units.h"
 #include "sim/report/collectives.h"
 
-#include <algorithm>
-#include <array>
-#include <numeric>
-
 namespace trainyard::gui {
 
-namespace {
-
-enum LinkColumn { link_name, link_share, link_load, link_capacity, link_state };
-constexpr int link_columns = 5;
-
-// The group is the longest: last.
-enum FlowColumn { flow_op, flow_bytes, flow_rate, flow_time, flow_from, flow_group };
-constexpr int flow_columns = 6;
-
-} // namespace
+LinkTable::LinkTable(QObject* parent) : ColumnsModel(parent)
+{
+    const auto column = [this](const QString& title, auto text, auto number_of) {
+        return ShownColumn{
+            title,
+            [this, text, number_of](std::size_t row) { return text(number_of(link_of(row))); },
+            [this, number_of](std::size_t row) { return number_of(link_of(row)); }};
+    };
+    const auto rate = [](double bytes) { return rate_words(Bandwidth(bytes)); };
+    set_columns(
+        {{tr("link"),
+          [this](std::size_t row) { return text_of(picture_->run->name(link_of(row))); }},
+         column(tr("utilisation"), share_words,
+                [this](LinkId link) { return picture_->share(link); }),
+         column(tr("load"), rate, [this](LinkId link) { return picture_->loads[link.value]; }),
+         column(tr("capacity"), rate,
+                [this](LinkId link) { return picture_->run->capacity[link.value]; }),
+         {tr("state"),
+          [this](std::size_t row) { return state_words(*picture_->run, link_of(row)); }}});
+}
 
 void LinkTable::set_picture(std::shared_ptr<const TopologyPicture> picture)
 {
@@ -32,53 +39,40 @@ void LinkTable::set_picture(std::shared_ptr<const TopologyPicture> picture)
     if (!same)
         endResetModel();
     else if (rowCount() > 0)
-        emit dataChanged(index(0, 0), index(rowCount() - 1, link_columns - 1));
+        emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
 }
 
-int LinkTable::rowCount(const QModelIndex& parent) const
+FlowTable::FlowTable(QObject* parent) : ColumnsModel(parent)
 {
-    return parent.isValid() || !picture_ ? 0 : static_cast<int>(picture_->busiest.size());
-}
-
-int LinkTable::columnCount(const QModelIndex& parent) const
-{
-    return parent.isValid() ? 0 : link_columns;
-}
-
-QVariant LinkTable::data(const QModelIndex& index, int role) const
-{
-    if (!index.isValid())
-        return {};
-    const LinkId at = link(index.row());
-    if (role == Qt::TextAlignmentRole && index.column() >= link_share &&
-        index.column() <= link_capacity)
-        return static_cast<int>(Qt::AlignRight | Qt::AlignVCenter);
-    if (role != Qt::DisplayRole && role != sort_role)
-        return {};
-    const bool sorts = role == sort_role;
-    switch (index.column()) {
-    case link_name:
-        return QString::fromStdString(picture_->run->name(at));
-    case link_capacity:
-        return sorts ? QVariant(picture_->run->capacity[at.value])
-                     : QVariant(rate_words(Bandwidth(picture_->run->capacity[at.value])));
-    case link_load:
-        return sorts ? QVariant(picture_->loads[at.value])
-                     : QVariant(rate_words(Bandwidth(picture_->loads[at.value])));
-    case link_share:
-        return sorts ? QVariant(picture_->share(at)) : QVariant(share_words(picture_->share(at)));
-    default:
-        return state_words(*picture_->run, at);
-    }
-}
-
-QVariant LinkTable::headerData(int section, Qt::Orientation orientation, int role) const
-{
-    if (role != Qt::DisplayRole || orientation != Qt::Horizontal)
-        return {};
-    const std::array<QString, link_columns> titles{tr("link"), tr("utilisation"), tr("load"),
-                                                   tr("capacity"), tr("state")};
-    return titles[static_cast<std::size_t>(section)];
+    const auto column = [this](const QString& title, auto text, auto number_of) {
+        return ShownColumn{
+            title, [this, text](std::size_t row) { return text(flows_.largest[row]); },
+            [this, number_of](std::size_t row) { return number_of(flows_.largest[row]); }};
+    };
+    const auto words = [](SimTime time) { return text_of(time_text(time)); };
+    const auto ps = [](SimTime time) { return static_cast<qlonglong>(time.value()); };
+    // The group is the longest: last.
+    set_columns(
+        {{tr("operation"), [this](std::size_t row) { return operation_of(flows_.largest[row]); }},
+         column(
+             tr("bytes here"),
+             [](const LinkFlow& flow) {
+                 return text_of(to_display(Bytes(static_cast<std::uint64_t>(flow.bytes + 0.5))));
+             },
+             [](const LinkFlow& flow) { return flow.bytes; }),
+         column(
+             tr("rate"), [](const LinkFlow& flow) { return rate_words(flow.rate()); },
+             [](const LinkFlow& flow) { return flow.rate().value(); }),
+         column(
+             tr("takes"), [words](const LinkFlow& flow) { return words(flow.to - flow.from); },
+             [ps](const LinkFlow& flow) { return ps(flow.to - flow.from); }),
+         column(
+             tr("from"),
+             [this, words](const LinkFlow& flow) {
+                 return words(flow.from - step_of(*run_->outcome).from);
+             },
+             [ps](const LinkFlow& flow) { return ps(flow.from); }),
+         {tr("group"), [this](std::size_t row) { return group_of(flows_.largest[row]); }}});
 }
 
 void FlowTable::set_flows(std::shared_ptr<const TopologyRun> run, LinkFlows flows)
@@ -89,93 +83,24 @@ void FlowTable::set_flows(std::shared_ptr<const TopologyRun> run, LinkFlows flow
     endResetModel();
 }
 
-int FlowTable::rowCount(const QModelIndex& parent) const
-{
-    return parent.isValid() ? 0 : static_cast<int>(flows_.largest.size());
-}
-
-int FlowTable::columnCount(const QModelIndex& parent) const
-{
-    return parent.isValid() ? 0 : flow_columns;
-}
-
-QString FlowTable::text(const LinkFlow& flow, int column) const
+const Label& FlowTable::label_of(const LinkFlow& flow) const
 {
     const Outcome& outcome = *run_->outcome;
     const OpRecord& record = outcome.result->records[flow.record];
-    const Label& label = outcome.plan->program.labels[record.label.value];
-    switch (column) {
-    case flow_op:
-        return QStringLiteral("%1 (%2)").arg(
-            QString::fromStdString(label.name),
-            pattern_words(run_->loads->pattern_of(flow), run_->loads->is_message(flow)));
-    case flow_group:
-        return QStringLiteral("%1, %2").arg(QString::fromStdString(title_of(label.group)),
-                                            ranks_words(run_->loads->ranks_of(flow)));
-    case flow_bytes:
-        return QString::fromStdString(
-            to_display(Bytes(static_cast<std::uint64_t>(flow.bytes + 0.5))));
-    case flow_rate:
-        return rate_words(flow.rate());
-    case flow_from:
-        return QString::fromStdString(time_text(flow.from - step_of(outcome).from));
-    default:
-        return QString::fromStdString(time_text(flow.to - flow.from));
-    }
+    return outcome.plan->program.labels[record.label.value];
 }
 
-QVariant FlowTable::number(const LinkFlow& flow, int column) const
+QString FlowTable::operation_of(const LinkFlow& flow) const
 {
-    switch (column) {
-    case flow_bytes:
-        return flow.bytes;
-    case flow_rate:
-        return flow.rate().value();
-    case flow_from:
-        return static_cast<qlonglong>(flow.from.value());
-    case flow_time:
-        return static_cast<qlonglong>((flow.to - flow.from).value());
-    default:
-        return text(flow, column);
-    }
+    return QStringLiteral("%1 (%2)").arg(
+        text_of(label_of(flow).name),
+        pattern_words(run_->loads->pattern_of(flow), run_->loads->is_message(flow)));
 }
 
-QVariant FlowTable::data(const QModelIndex& index, int role) const
+QString FlowTable::group_of(const LinkFlow& flow) const
 {
-    if (!index.isValid())
-        return {};
-    const LinkFlow& flow = flows_.largest[static_cast<std::size_t>(index.row())];
-    if (role == Qt::DisplayRole)
-        return text(flow, index.column());
-    if (role == sort_role)
-        return number(flow, index.column());
-    if (role == Qt::TextAlignmentRole && index.column() >= flow_bytes &&
-        index.column() <= flow_from)
-        return static_cast<int>(Qt::AlignRight | Qt::AlignVCenter);
-    return {};
-}
-
-QVariant FlowTable::headerData(int section, Qt::Orientation orientation, int role) const
-{
-    if (role != Qt::DisplayRole || orientation != Qt::Horizontal)
-        return {};
-    const std::array<QString, flow_columns> titles{tr("operation"), tr("bytes here"), tr("rate"),
-                                                   tr("takes"),     tr("from"),       tr("group")};
-    return titles[static_cast<std::size_t>(section)];
-}
-
-TableData FlowTable::table() const
-{
-    TableData table;
-    for (int column = 0; column < flow_columns; ++column)
-        table.columns << headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
-    for (const LinkFlow& flow : flows_.largest) {
-        QStringList row;
-        for (int column = 0; column < flow_columns; ++column)
-            row << text(flow, column);
-        table.rows.push_back(row);
-    }
-    return table;
+    return QStringLiteral("%1, %2").arg(text_of(title_of(label_of(flow).group)),
+                                        ranks_words(run_->loads->ranks_of(flow)));
 }
 
 TableData table_of(const TopologyScene& scene)

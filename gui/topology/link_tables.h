@@ -3,55 +3,47 @@
 // Tables beside the topology: links by how busy they are, and the flows on one.
 
 #include "gui/topology/topology_picture.h"
-#include "gui/widgets/panel.h"
-
-#include <QAbstractTableModel>
+#include "gui/widgets/columns_model.h"
 
 namespace trainyard::gui {
 
-// A table of rows that are made when they are shown.
-class LinkTable : public QAbstractTableModel {
+class LinkTable : public ColumnsModel {
     Q_OBJECT
 
 public:
-    static constexpr int sort_role = Qt::UserRole; // numbers as numbers
-
-    using QAbstractTableModel::QAbstractTableModel;
+    explicit LinkTable(QObject* parent);
 
     // The busiest of it; null: none.
     void set_picture(std::shared_ptr<const TopologyPicture> picture);
-    LinkId link(int row) const { return picture_->busiest[static_cast<std::size_t>(row)]; }
+    LinkId link(int row) const { return link_of(static_cast<std::size_t>(row)); }
 
-    int rowCount(const QModelIndex& parent = {}) const override;
-    int columnCount(const QModelIndex& parent = {}) const override;
-    QVariant data(const QModelIndex& index, int role) const override;
-    QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+protected:
+    std::size_t rows() const override { return picture_ ? picture_->busiest.size() : 0; }
 
 private:
+    LinkId link_of(std::size_t row) const { return picture_->busiest[row]; }
+
     std::shared_ptr<const TopologyPicture> picture_;
 };
 
-class FlowTable : public QAbstractTableModel {
+class FlowTable : public ColumnsModel {
     Q_OBJECT
 
 public:
-    static constexpr int sort_role = Qt::UserRole;
     static constexpr std::size_t most = 500;
 
-    using QAbstractTableModel::QAbstractTableModel;
+    explicit FlowTable(QObject* parent);
 
     void set_flows(std::shared_ptr<const TopologyRun> run, LinkFlows flows);
     const LinkFlows& flows() const { return flows_; }
-    TableData table() const;
 
-    int rowCount(const QModelIndex& parent = {}) const override;
-    int columnCount(const QModelIndex& parent = {}) const override;
-    QVariant data(const QModelIndex& index, int role) const override;
-    QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+protected:
+    std::size_t rows() const override { return flows_.largest.size(); }
 
 private:
-    QString text(const LinkFlow& flow, int column) const;
-    QVariant number(const LinkFlow& flow, int column) const;
+    QString operation_of(const LinkFlow& flow) const;
+    QString group_of(const LinkFlow& flow) const;
+    const Label& label_of(const LinkFlow& flow) const;
 
     std::shared_ptr<const TopologyRun> run_;
     LinkFlows flows_;

@@ -1,9 +1,9 @@
 #include "gui/topology/scrubber.h"
 
 #include "gui/timeline/time_text.h"
+#include "gui/widgets/boxes.h"
 
 #include <QComboBox>
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QSlider>
 #include <QTimer>
@@ -29,13 +29,7 @@ Scrubber::Scrubber(ViewState& view, QWidget* parent)
       whole_(new QToolButton),
       timer_(new QTimer(this))
 {
-    auto* const row = new QHBoxLayout(this);
-    row->setContentsMargins(4, 0, 4, 0);
-    row->addWidget(play_);
-    row->addWidget(slider_, 1);
-    row->addWidget(time_);
-    row->addWidget(speed_);
-    row->addWidget(whole_);
+    in_a_row(this, {play_, {slider_, 1}, time_, speed_, whole_}, {.margins = {4, 0, 4, 0}});
     play_->setAutoRaise(true);
     play_->setAccessibleName(tr("Play or pause (Space)"));
     play_->setToolTip(play_->accessibleName());

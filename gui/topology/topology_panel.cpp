@@ -1,6 +1,7 @@
 #include "gui/topology/topology_panel.h"
 
 #include "gui/topology/link_facts.h"
+#include "gui/widgets/boxes.h"
 #include "gui/widgets/elided.h"
 #include "gui/widgets/flat_button.h"
 #include "gui/widgets/progress_strip.h"
@@ -16,7 +17,6 @@
 #include <QTableView>
 #include <QTimer>
 #include <QToolButton>
-#include <QVBoxLayout>
 #include <set>
 
 namespace trainyard::gui {
@@ -37,18 +37,12 @@ TopologyPanel::TopologyPanel(Workspace& workspace, QWidget* parent)
       progress_(new ProgressStrip),
       table_timer_(new QTimer(this))
 {
-    auto* const layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(2);
+    auto* const layout = in_a_column(this, {}, {.spacing = 2});
     make_tools(layout);
     layout->addWidget(progress_);
     setFocusProxy(canvas_);
     auto* const above = new QWidget;
-    auto* const picture = new QVBoxLayout(above);
-    picture->setContentsMargins(0, 0, 0, 0);
-    picture->setSpacing(0);
-    picture->addWidget(canvas_, 1);
-    picture->addWidget(scrubber_);
+    in_a_column(above, {{canvas_, 1}, scrubber_}, {.spacing = 0});
     auto* const all = new QSplitter(Qt::Vertical);
     all->addWidget(above);
     all->addWidget(pane_);
@@ -92,9 +86,6 @@ TopologyPanel::TopologyPanel(Workspace& workspace, QWidget* parent)
 
 void TopologyPanel::make_tools(QBoxLayout* layout)
 {
-    auto* const row = new QHBoxLayout;
-    row->setContentsMargins(4, 2, 4, 0);
-    row->setSpacing(2);
     tint_ = new QComboBox;
     tint_->addItem(tr("colour: mean of the links"));
     tint_->addItem(tr("colour: busiest link"));
@@ -112,10 +103,8 @@ void TopologyPanel::make_tools(QBoxLayout* layout)
     auto* const open = flat_button(tr("Unfold"), tr("Show as many single things as can be drawn"));
     auto* const close = flat_button(tr("Fold"), tr("Show pods, racks and nodes only"));
     auto* const fit = flat_button(tr("Fit"), tr("All in sight (F)"));
-    row->addWidget(tint_);
-    row->addWidget(search_);
-    row->addWidget(matched_);
-    row->addWidget(note_, 1);
+    auto* const row =
+        in_a_row({tint_, search_, matched_, {note_, 1}}, {.margins = {4, 2, 4, 0}, .spacing = 2});
     for (QWidget* const widget : {cluster, open, close, fit})
         row->addWidget(widget);
     layout->addLayout(row);

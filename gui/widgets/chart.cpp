@@ -2,6 +2,7 @@
 
 #include "gui/widgets/theme.h"
 
+#include <QGraphicsOpacityEffect>
 #include <QPicture>
 #include <algorithm>
 #include <numeric>
@@ -124,6 +125,15 @@ void Chart::apply_theme()
     }
     emit themed();
     replot(rpQueuedReplot);
+}
+
+void Chart::set_pale(bool pale)
+{
+    if (!pale)
+        return setGraphicsEffect(nullptr);
+    auto* const faint = new QGraphicsOpacityEffect(this);
+    faint->setOpacity(0.4);
+    setGraphicsEffect(faint);
 }
 
 void Chart::put_legend_below()

@@ -15,6 +15,9 @@ public:
     // As it is seen, at any size.
     void paint_chart(QPainter& painter, const QSize& size);
 
+    // Its figures are of an earlier state.
+    void set_pale(bool pale);
+
     // Out of the picture, where it covers nothing.
     void put_legend_below();
     // As many columns as there is room for.

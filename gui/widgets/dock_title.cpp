@@ -1,5 +1,7 @@
 #include "gui/widgets/dock_title.h"
 
+#include "gui/widgets/flat_button.h"
+#include "gui/widgets/labels.h"
 #include "gui/widgets/panel.h"
 
 #include <QDockWidget>
@@ -34,9 +36,7 @@ DockTitle::DockTitle(QDockWidget& dock, Panel* panel)
     row_->setContentsMargins(8, 1, 2, 1);
     row_->setSpacing(2);
     auto* const name = new QLabel(dock.windowTitle());
-    QFont bold = name->font();
-    bold.setBold(true);
-    name->setFont(bold);
+    name->setFont(bold(name->font()));
     row_->addWidget(name);
     row_->addStretch(1);
     if (panel != nullptr) {
@@ -58,11 +58,7 @@ void DockTitle::set_key(const QString& key)
 
 QToolButton* DockTitle::add_button(const QString& name, const QString& tip)
 {
-    auto* const button = new QToolButton;
-    button->setText(name);
-    button->setToolTip(tip.arg(dock_.windowTitle()));
-    button->setAccessibleName(button->toolTip());
-    button->setAutoRaise(true);
+    QToolButton* const button = flat_button(name, tip.arg(dock_.windowTitle()));
     button->setFocusPolicy(Qt::StrongFocus);
     row_->addWidget(button);
     return button;

@@ -1,6 +1,7 @@
 #include "gui/widgets/progress_strip.h"
 
-#include <QHBoxLayout>
+#include "gui/widgets/boxes.h"
+
 #include <QLabel>
 #include <QProgressBar>
 #include <QTimer>
@@ -17,16 +18,12 @@ constexpr int shown_after_ms = 300;
 ProgressStrip::ProgressStrip(QWidget* parent)
     : QWidget(parent), stage_(new QLabel), bar_(new QProgressBar), timer_(new QTimer(this))
 {
-    auto* const row = new QHBoxLayout(this);
-    row->setContentsMargins(4, 0, 4, 0);
-    row->addWidget(stage_);
-    row->addWidget(bar_, 1);
     bar_->setTextVisible(false);
     bar_->setMaximumHeight(fontMetrics().height());
     auto* const cancel = new QToolButton;
     cancel->setText(tr("Cancel"));
     cancel->setToolTip(tr("Cancel (Esc)"));
-    row->addWidget(cancel);
+    in_a_row(this, {stage_, {bar_, 1}, cancel}, {.margins = {4, 0, 4, 0}});
     connect(cancel, &QToolButton::clicked, this, &ProgressStrip::cancelled);
     timer_->setSingleShot(true);
     timer_->setInterval(shown_after_ms);

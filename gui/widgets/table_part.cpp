@@ -1,11 +1,11 @@
 #include "gui/widgets/table_part.h"
 
+#include "gui/widgets/boxes.h"
 #include "gui/widgets/plain_table.h"
 #include "gui/widgets/table_dialog.h"
 
 #include <QHeaderView>
 #include <QSortFilterProxyModel>
-#include <QVBoxLayout>
 #include <algorithm>
 
 namespace trainyard::gui {
@@ -22,9 +22,7 @@ TablePart::TablePart(QString key, QString title, QWidget* parent)
     view_->setSortingEnabled(true);
     view_->horizontalHeader()->setSortIndicatorClearable(true);
     view_->horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);
-    auto* const column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->addWidget(view_);
+    in_a_column(this, {view_});
     setFocusProxy(view_);
 }
 

@@ -16,8 +16,7 @@ namespace {
 Checked<Input> named_input(const std::string& name, InputKind kind)
 {
     if (name.empty())
-        return tl::unexpected(Problems{{"", 0, "", "nothing is named",
-                                        "a file, or the name of a shipped one", Severity::error}});
+        return rejected("", "nothing is named", "a file, or the name of a shipped one");
     ScenarioFile beside;
     beside.base = std::filesystem::current_path();
     return find_input(source_from(name, beside.base), kind, beside);

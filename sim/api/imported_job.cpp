@@ -1,5 +1,6 @@
 #include "sim/api/imported_job.h"
 
+#include "sim/api/scenarios.h"
 #include "sim/base/build_info.h"
 #include "sim/base/files.h"
 #include "sim/study/jobs/job_verdict.h"
@@ -37,13 +38,10 @@ Checked<JobImportOptions> settled_job_options(const JobQuestion& question,
         else
             out.defined[definition.substr(0, equals)] = definition.substr(equals + 1);
     }
-    for (const std::string& change : question.changes) {
-        Checked<Override> parsed = parse_override(change);
-        if (parsed)
-            out.changes.push_back(std::move(*parsed));
-        else
-            append(problems, parsed.error());
-    }
+    if (auto changes = parse_changes(question.changes))
+        out.changes = std::move(*changes);
+    else
+        append(problems, changes.error());
     if (!problems.empty())
         return tl::unexpected(std::move(problems));
     return out;
@@ -53,8 +51,7 @@ Checked<ImportedJob> read_job_file(const std::string& file, std::optional<JobKin
                                    const JobQuestion& question, const std::filesystem::path& folder)
 {
     const auto refused = [&](std::string message, std::string hint) {
-        return tl::unexpected(
-            Problems{{file, 0, "", std::move(message), std::move(hint), Severity::error}});
+        return rejected(file, std::move(message), std::move(hint));
     };
     const std::string text = read_file(file, longest_job);
     if (!kind) {

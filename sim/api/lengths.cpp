@@ -4,7 +4,6 @@
 
 #include <fmt/core.h>
 
-#include <charconv>
 #include <optional>
 #include <random>
 #include <string>
@@ -17,19 +16,14 @@ constexpr std::size_t lengths_drawn = 4096;
 
 std::optional<std::int64_t> positive(std::string_view text)
 {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size() || value < 1)
-        return std::nullopt;
-    return value;
+    const auto value = to_number<std::int64_t>(text);
+    return value && *value >= 1 ? value : std::nullopt;
 }
 
 tl::unexpected<Problems> refused(std::string_view text)
 {
-    return tl::unexpected(
-        Problems{{"", 0, "", fmt::format("\"{}\" gives no lengths", text),
-                  "tokens per sequence as in 2048,512,4096, or uniform:512:4096:7 with a seed",
-                  Severity::error}});
+    return rejected("", fmt::format("\"{}\" gives no lengths", text),
+                    "tokens per sequence as in 2048,512,4096, or uniform:512:4096:7 with a seed");
 }
 
 // Numbers of std::mt19937 are the same everywhere; those of distributions are not.

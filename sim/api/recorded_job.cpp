@@ -57,8 +57,7 @@ Checked<TimedCluster> usual_cluster(const std::string& gpu, int ranks, int gpus_
                                     const std::string& trace)
 {
     const auto refused = [&](std::string message, std::string hint) {
-        return tl::unexpected(
-            Problems{{trace, 0, "", std::move(message), std::move(hint), Severity::error}});
+        return rejected(trace, std::move(message), std::move(hint));
     };
     const int usual = usual_gpus_per_node(gpu);
     if (usual == 0)

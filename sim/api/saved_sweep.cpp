@@ -106,11 +106,6 @@ void set_figure(PointRow& row, std::string_view key, double value)
         row.capacity = bytes();
 }
 
-Problems saved_problem(const std::string& file, int line, std::string message, std::string hint)
-{
-    return {{file, line, "", std::move(message), std::move(hint), Severity::error}};
-}
-
 GridOfValues::GridOfValues(std::vector<std::string> fields) : places_(fields.size())
 {
     for (std::string& field : fields)

@@ -170,9 +170,8 @@ Checked<SavedSweep> sweep_from_csv(std::string_view text, const std::string& fil
     lines.next(cells);
     const std::optional<Columns> columns = columns_of(cells);
     if (!columns)
-        return tl::unexpected(
-            saved_problem(file, 1, "no CSV of a sweep: its first line names no fields and figures",
-                          "trainyard sweep --csv writes one"));
+        return rejected(file, "no CSV of a sweep: its first line names no fields and figures",
+                        "trainyard sweep --csv writes one", 1);
     SavedSweep out;
     out.file = file;
     const auto first = columns->names.begin() + 1;
@@ -183,27 +182,27 @@ Checked<SavedSweep> sweep_from_csv(std::string_view text, const std::string& fil
         if (cells.size() == 1 && cells.front().empty())
             continue;
         if (cells.size() != columns->names.size())
-            return tl::unexpected(
-                saved_problem(file, lines.line(),
-                              fmt::format("{} cells where the first line names {}", cells.size(),
-                                          columns->names.size()),
-                              "the file was cut, or another program has changed it: leave out the "
-                              "line, or sweep again"));
+            return rejected(file,
+                            fmt::format("{} cells where the first line names {}", cells.size(),
+                                        columns->names.size()),
+                            "the file was cut, or another program has changed it: leave out the "
+                            "line, or sweep again",
+                            lines.line());
         const CsvRow line(*columns, cells);
         PointRow row;
         if (std::optional<std::string> wrong = line.read(row))
-            return tl::unexpected(saved_problem(file, lines.line(), std::move(*wrong),
-                                                "mend the line or leave it out, or sweep again"));
+            return rejected(file, std::move(*wrong),
+                            "mend the line or leave it out, or sweep again", lines.line());
         values.push_back(line.values());
         places.add(values.back());
         out.rows.push_back(std::move(row));
     }
     std::optional<SweepGrid> grid = places.grid();
     if (!grid && !out.rows.empty())
-        return tl::unexpected(saved_problem(
-            file, 1, "its fields have more combinations of values than can be counted", ""));
+        return rejected(file, "its fields have more combinations of values than can be counted", "",
+                        1);
     if (!grid)
-        return tl::unexpected(saved_problem(file, 1, "a sweep without points", ""));
+        return rejected(file, "a sweep without points", "", 1);
     // What is "auto" may have come to a value that is asked for as well: the same point.
     std::set<std::size_t> seen;
     std::vector<PointRow> rows;

@@ -28,8 +28,8 @@ std::string value_text(const Json& value)
 Checked<SweepGrid> grid_in(const Json& json, const std::string& file)
 {
     const auto refuse = [&](const Json& at, std::string message) {
-        return tl::unexpected(saved_problem(file, at.line(), std::move(message),
-                                            "trainyard sweep --json writes it whole"));
+        return rejected(file, std::move(message), "trainyard sweep --json writes it whole",
+                        at.line());
     };
     SweepGrid grid;
     const Json* const axes = json.find("axes");
@@ -109,9 +109,8 @@ Checked<SavedSweep> sweep_from_json(const Json& json, const std::string& file,
                                     const WorkControl& work)
 {
     if (text_in(json, "format") != sweep_format)
-        return tl::unexpected(saved_problem(file, json.line(),
-                                            fmt::format("no sweep of the format {}", sweep_format),
-                                            "trainyard sweep --json writes one"));
+        return rejected(file, fmt::format("no sweep of the format {}", sweep_format),
+                        "trainyard sweep --json writes one", json.line());
     Checked<SweepGrid> grid = grid_in(json, file);
     if (!grid)
         return tl::unexpected(std::move(grid.error()));
@@ -125,18 +124,17 @@ Checked<SavedSweep> sweep_from_json(const Json& json, const std::string& file,
         out.headroom = room->as_double();
     const Json* const points = json.find("points");
     if (points == nullptr || !points->is_array())
-        return tl::unexpected(saved_problem(file, json.line(), "a sweep without \"points\"",
-                                            "trainyard sweep --json writes it whole"));
+        return rejected(file, "a sweep without \"points\"",
+                        "trainyard sweep --json writes it whole", json.line());
     const std::size_t all = out.title.grid.points();
     std::set<std::size_t> seen;
     for (const Json& point : points->items()) {
         work.check();
         PointRow row;
         if (std::optional<std::string> wrong = read_point(point, all, row))
-            return tl::unexpected(saved_problem(file, point.line(), std::move(*wrong), ""));
+            return rejected(file, std::move(*wrong), "", point.line());
         if (!seen.insert(row.index).second)
-            return tl::unexpected(
-                saved_problem(file, point.line(), fmt::format("point {} twice", row.index), ""));
+            return rejected(file, fmt::format("point {} twice", row.index), "", point.line());
         out.rows.push_back(std::move(row));
     }
     const Json* const complete = json.find("complete");

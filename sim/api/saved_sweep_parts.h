@@ -14,9 +14,6 @@ PointRow unknown_row();
 // Sets the figure of that key ("step_time_s"); of keys that no row keeps nothing.
 void set_figure(PointRow& row, std::string_view key, double value);
 
-// A problem of a file as a whole, or of one of its lines.
-Problems saved_problem(const std::string& file, int line, std::string message, std::string hint);
-
 // Places of rows in a grid, where a file has values alone. Values are collected first.
 class GridOfValues {
 public:

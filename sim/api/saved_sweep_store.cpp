@@ -72,15 +72,15 @@ Checked<SavedSweep> sweep_from_store(const std::string& file, const WorkControl&
 {
     const StoredResults results = stored_results(file, work);
     if (results.points.empty() || results.asked.empty())
-        return tl::unexpected(saved_problem(file, 0, "a store without points: no plan has got far",
-                                            "trainyard plan --store goes on with it"));
+        return rejected(file, "a store without points: no plan has got far",
+                        "trainyard plan --store goes on with it");
     if (results.asked.size() > 1)
-        return tl::unexpected(saved_problem(
-            file, 0,
+        return rejected(
+            file,
             fmt::format("holds points of {} different scenarios, {} among them: nothing in it says "
                         "which are whose",
                         results.asked.size(), results.asked.front().scenario),
-            "a store for each scenario; the plans in it go on as before"));
+            "a store for each scenario; the plans in it go on as before");
     SavedSweep out;
     out.file = file;
     out.title.scenario = results.asked.front().scenario;
@@ -115,8 +115,7 @@ Checked<SavedSweep> sweep_from_store(const std::string& file, const WorkControl&
     }
     std::optional<SweepGrid> grid = places.grid();
     if (!grid)
-        return tl::unexpected(saved_problem(
-            file, 0, "its layouts have more combinations of sizes than can be counted", ""));
+        return rejected(file, "its layouts have more combinations of sizes than can be counted");
     out.title.grid = std::move(*grid);
     SavedSweep named = out; // without points: for the scenario that it names
     const std::optional<Checked<SweptScenario>> swept = swept_scenario(named);

@@ -112,10 +112,8 @@ Checked<TraceFit> fit_recorded_step(const TraceFitQuestion& question, Session& s
     if (!scenario)
         return tl::unexpected(scenario.error());
     if (std::optional<std::string> why = width_contradiction(run, scenario->outcome.job.model))
-        return tl::unexpected(
-            Problems{{question.files.front(), 0, "", std::move(*why),
-                      "trainyard import trace FILE ... --against SCENARIO shows what differs",
-                      Severity::error}});
+        return rejected(question.files.front(), std::move(*why),
+                        "trainyard import trace FILE ... --against SCENARIO shows what differs");
     const Checked<Profile> base =
         stated_constants(scenario->file, scenario->outcome.cost->profile());
     if (!base)

@@ -100,9 +100,7 @@ Checked<Outcome> simulate_beside(const ScenarioFile& scenario, RunSummary& run,
     if (!outcome)
         return outcome;
     if (std::optional<std::string> why = mismatch_of(run, *outcome))
-        return tl::unexpected(
-            Problems{{trace, 0, "", std::move(*why), "the scenario of the job that was recorded",
-                      Severity::error}});
+        return rejected(trace, std::move(*why), "the scenario of the job that was recorded");
     if (!run.world)
         run.assumed.push_back(fmt::format("recorded on {} ranks, as the scenario has: the trace "
                                           "does not say",

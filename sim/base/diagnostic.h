@@ -30,6 +30,14 @@ using Problems = std::vector<Diagnostic>;
 template <class T>
 using Checked = tl::expected<T, Problems>;
 
+// A value that an error in a file (or an argument: "--set x") keeps from being built.
+inline tl::unexpected<Problems> rejected(std::string file, std::string message,
+                                         std::string hint = {}, int line = 0)
+{
+    return tl::unexpected(Problems{
+        {std::move(file), line, "", std::move(message), std::move(hint), Severity::error}});
+}
+
 bool has_errors(std::span<const Diagnostic> problems);
 
 // One diagnostic as text: "cluster.json:14: error: ...", the source line where the file can be read

@@ -7,6 +7,7 @@
 
 #include "sim/base/diagnostic.h"
 
+#include <concepts>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -35,6 +36,10 @@ public:
     Json(std::string value) : value_(std::move(value)) {}
     Json(Array value) : value_(std::move(value)) {}
     Json(Object value) : value_(std::move(value)) {}
+    template <class Item>
+    requires std::convertible_to<const Item&, Json> Json(const std::vector<Item>& items)
+        : value_(Array(items.begin(), items.end()))
+    {}
 
     static Json array() { return Json(Array{}); }
     static Json object() { return Json(Object{}); }
@@ -82,6 +87,16 @@ private:
     std::variant<std::nullptr_t, bool, std::int64_t, double, std::string, Array, Object> value_;
     int line_ = 0;
 };
+
+// An array of what `write` makes of each item.
+template <class Items, class Write>
+Json json_list(const Items& items, Write write)
+{
+    Json out = Json::array();
+    for (const auto& item : items)
+        out.push_back(write(item));
+    return out;
+}
 
 struct JsonLimits {
     std::size_t max_bytes = 256U << 20;

@@ -208,8 +208,7 @@ Checked<Json> parse_text(std::string_view text, const Origin& origin, const Json
 {
     const std::string& file = origin.name;
     const auto refuse = [&](int line, std::string message, std::string hint) {
-        return tl::unexpected(
-            Problems{{file, line, "", std::move(message), std::move(hint), Severity::error}});
+        return rejected(file, std::move(message), std::move(hint), line);
     };
     if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
         return refuse(0, "the file is empty", "a JSON object is expected");

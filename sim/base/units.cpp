@@ -217,13 +217,10 @@ Parsed<Bytes> parse_bytes(std::string_view text)
     const auto too_large = [text] {
         return tl::unexpected(UnitError{fmt::format("\"{}\" is more than 8 EiB", text), ""});
     };
-    std::uint64_t whole = 0;
-    const char* const end = amount->digits.data() + amount->digits.size();
-    const auto [rest, error] = std::from_chars(amount->digits.data(), end, whole);
-    if (error == std::errc() && rest == end) {
+    if (const auto whole = to_number<std::uint64_t>(amount->digits)) {
         const auto factor = static_cast<std::uint64_t>(amount->factor);
-        return whole <= ((1ULL << 63) - 1) / factor ? Parsed<Bytes>(Bytes(whole * factor))
-                                                    : too_large();
+        return *whole <= ((1ULL << 63) - 1) / factor ? Parsed<Bytes>(Bytes(*whole * factor))
+                                                     : too_large();
     }
     const double size = amount->number * amount->factor;
     return size < 0x1p63 ? Parsed<Bytes>(Bytes(static_cast<std::uint64_t>(std::llround(size))))

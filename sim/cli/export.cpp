@@ -25,9 +25,7 @@ void print_as_json(const ExportOptions& options, const JobExport& exported)
     Json out = Json::object();
     out["kind"] = options.kind;
     out["text"] = exported.text;
-    out["left_out"] = Json::array();
-    for (const std::string& sentence : exported.left_out)
-        out["left_out"].push_back(sentence);
+    out["left_out"] = exported.left_out;
     print_data(to_text(out) + "\n");
 }
 

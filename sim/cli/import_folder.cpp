@@ -101,9 +101,7 @@ void print_verdicts(const std::vector<JobVerdict>& verdicts, bool json)
         return;
     }
     Json out = Json::object();
-    out["files"] = Json::array();
-    for (const JobVerdict& one : verdicts)
-        out["files"].push_back(verdict_json(one));
+    out["files"] = json_list(verdicts, verdict_json);
     for (const auto& [fate, count] : counts)
         out["counts"][to_name(fate)] = count;
     print_data(to_text(out) + "\n");

@@ -1,5 +1,6 @@
 #include "sim/api/first_scenario.h"
 #include "sim/base/files.h"
+#include "sim/base/words.h"
 #include "sim/cli/command.h"
 #include "sim/cli/job_files.h"
 #include "sim/cli/terminal.h"
@@ -10,7 +11,6 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <iostream>
 
 namespace trainyard {
@@ -39,12 +39,9 @@ std::string asked(std::string_view question, const std::string& otherwise)
 int asked_number(std::string_view question, int otherwise)
 {
     while (true) {
-        const std::string answer = asked(question, std::to_string(otherwise));
-        int out = 0;
-        const char* const last = answer.data() + answer.size();
-        const auto [end, error] = std::from_chars(answer.data(), last, out);
-        if (error == std::errc() && end == last && out >= 1 && out <= 1'000'000)
-            return out;
+        const auto out = to_number<int>(asked(question, std::to_string(otherwise)));
+        if (out && *out >= 1 && *out <= 1'000'000)
+            return *out;
         print_talk("a whole number from 1 to 1000000, please\n");
         if (!std::cin)
             return otherwise;
@@ -73,9 +70,7 @@ void report(const InitOptions& options, const StartingPoint& start)
         Json out = Json::object();
         out["file"] = options.output;
         out["scenario"] = scenario;
-        out["reasons"] = Json::array();
-        for (const std::string& reason : start.reasons)
-            out["reasons"].push_back(reason);
+        out["reasons"] = start.reasons;
         print_data(to_text(out) + "\n");
         return;
     }

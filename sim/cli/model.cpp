@@ -23,9 +23,8 @@ struct ModelOptions {
 Checked<ImportedModel> model_named(const std::string& name)
 {
     if (name.empty())
-        return tl::unexpected(
-            Problems{{"", 0, "", "no model is named",
-                      "a file, a folder with one, or a shipped model's name", Severity::error}});
+        return rejected("", "no model is named",
+                        "a file, a folder with one, or a shipped model's name");
     ScenarioFile beside;
     beside.base = std::filesystem::current_path();
     return find_input(source_from(name, beside.base), InputKind::model, beside)

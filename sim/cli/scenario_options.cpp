@@ -1,5 +1,6 @@
 #include "sim/cli/scenario_options.h"
 
+#include "sim/api/scenarios.h"
 #include "sim/base/fields.h"
 
 #include <CLI/CLI.hpp>
@@ -28,17 +29,10 @@ void add_scenario_options(CLI::App& app, ScenarioOptions& options)
 
 Checked<ScenarioFile> read_scenario(const std::string& path, const ScenarioOptions& options)
 {
-    std::vector<Override> overrides;
-    Problems problems;
-    for (const std::string& change : options.changes) {
-        const Checked<Override> parsed = parse_override(change);
-        if (parsed)
-            overrides.push_back(*parsed);
-        else
-            problems.insert(problems.end(), parsed.error().begin(), parsed.error().end());
-    }
-    if (!problems.empty())
-        return tl::unexpected(std::move(problems));
+    Checked<std::vector<Override>> parsed = parse_changes(options.changes);
+    if (!parsed)
+        return tl::unexpected(std::move(parsed.error()));
+    std::vector<Override>& overrides = *parsed;
     if (options.profile)
         overrides.push_back({"profile", *options.profile, "--profile " + *options.profile});
     if (options.fidelity)

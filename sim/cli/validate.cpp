@@ -30,11 +30,10 @@ Checked<MeasuredInput> read_input(const ValidateCommand& command)
 {
     Checked<MeasuredInput> input = read_measured(command.files);
     if (input && input->steps.empty() && !command.csv.empty())
-        return tl::unexpected(
-            Problems{{command.csv, 0, "",
-                      "no step to write: --csv is for records of "
-                      "steps",
-                      "--json holds what is known of trainings", Severity::error}});
+        return rejected(command.csv,
+                        "no step to write: --csv is for records of "
+                        "steps",
+                        "--json holds what is known of trainings");
     return input;
 }
 
@@ -57,10 +56,8 @@ Checked<LeftOutErrors> read_left_out(const std::string& path)
                 out[id->as_string()] = std::log1p(error->as_double());
         }
     if (out.empty())
-        return tl::unexpected(
-            Problems{{path, 0, "", "no \"records\" with \"id\" and \"error\"",
-                      "tests/validation/fit_constants.py --leave-out --verdicts writes them",
-                      Severity::error}});
+        return rejected(path, "no \"records\" with \"id\" and \"error\"",
+                        "tests/validation/fit_constants.py --leave-out --verdicts writes them");
     return out;
 }
 

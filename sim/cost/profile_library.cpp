@@ -225,13 +225,5 @@ std::vector<std::string> known_software(const Folders& folders)
 {
     return names_in(folders, software_kind);
 }
-std::vector<std::string> known_storage(const Folders& folders)
-{
-    return names_in(folders, storage_kind);
-}
-std::vector<std::string> known_hosts(const Folders& folders)
-{
-    return names_in(folders, host_kind);
-}
 
 } // namespace trainyard

@@ -69,8 +69,6 @@ std::vector<std::string> known_profiles(const Folders& folders = shipped_profile
 std::vector<std::string> known_devices(const Folders& folders = shipped_profiles());
 std::vector<std::string> known_networks(const Folders& folders = shipped_profiles());
 std::vector<std::string> known_software(const Folders& folders = shipped_profiles());
-std::vector<std::string> known_storage(const Folders& folders = shipped_profiles());
-std::vector<std::string> known_hosts(const Folders& folders = shipped_profiles());
 
 // Where a profile and the cluster it is used for disagree. Of another device model all its times
 // are wrong: an error. Of another kind of links or network some are: warnings.

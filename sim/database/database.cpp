@@ -114,11 +114,6 @@ std::string Statement::text(int column) const
     return text == nullptr ? std::string() : std::string(text, size);
 }
 
-std::optional<std::int64_t> Statement::optional_integer(int column) const
-{
-    return is_null(column) ? std::nullopt : std::optional(integer(column));
-}
-
 void Statement::put(std::int64_t value)
 {
     sqlite3_bind_int64(statement_, ++next_, value);

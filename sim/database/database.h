@@ -51,7 +51,6 @@ public:
     std::int64_t integer(int column) const;
     double real(int column) const;
     std::string text(int column) const;
-    std::optional<std::int64_t> optional_integer(int column) const;
 
 private:
     void put(std::int64_t value);

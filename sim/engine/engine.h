@@ -213,8 +213,8 @@ Checked<Run> run(const Program& program, const Binding& binding, const RunContro
 
 // Runs the reference engine: one plain queue, full max-min solve. A deadlock, a mismatch (members
 // of a group in different collectives, unmatched sends) or a transfer stalled at rate 0 comes back
-// as problems that name ranks and ops. Throws Cancelled. Requires flaws(program, binding) to be
-// empty.
+// as problems that name ranks and ops. Throws Cancelled. Requires what program/README.md
+// promises.
 Checked<StepResult> run_reference(const Program& program, const Binding& binding,
                                   const RunControl& control);
 

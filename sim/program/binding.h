@@ -123,7 +123,7 @@ struct Group {
 // The neighbour a lane sends to or receives from.
 struct Peer {
     LaneId lane{};
-    std::uint32_t variant = 0;    // of the transfer costs; the same seen from both ends
+    std::uint32_t variant = 0; // of the transfer costs; the same seen from both ends
     // Of the path from this lane to the peer, and from all that the lane stands for to theirs.
     std::vector<LinkUse> links{};
 
@@ -198,9 +198,5 @@ struct Binding {
 
     bool operator==(const Binding&) const = default;
 };
-
-// Like flaws(Program): every index in range, groups and members agree, peers exist where parts name
-// them.
-std::vector<std::string> flaws(const Program& program, const Binding& binding);
 
 } // namespace trainyard

@@ -154,11 +154,6 @@ struct Program {
 
 inline constexpr StreamId host_stream{0};
 
-// Every index in range, waits bound, exchange parts named, counts consistent, every tensor that is
-// allocated freed within its block (scope use) or step. Empty when sound; else one sentence per
-// flaw. A flaw is our bug, never a user's.
-std::vector<std::string> flaws(const Program& program);
-
 // "embedding", "layer 12", "head": what every report and window calls a layer. One that the program
 // has no name for goes by its number.
 std::string layer_name(const Program& program, int layer);

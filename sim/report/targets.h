@@ -13,10 +13,9 @@ inline constexpr double bad_overhead = 0.20;
 inline constexpr double good_scaling = 0.90;
 inline constexpr double fair_scaling = 0.85; // realistic on eight GPUs
 
-// Large dense models in bf16 on A100 and H100 reach this, of the peak in bf16 (Narayanan 2021: 52
-// %; Llama 3, Grattafiori 2024: 38-43 %).
+// Large dense models in bf16 on A100 and H100 reach this to 0.50, of the peak in bf16 (Narayanan
+// 2021: 52 %; Llama 3, Grattafiori 2024: 38-43 %).
 inline constexpr double usual_mfu_low = 0.35;
-inline constexpr double usual_mfu_high = 0.50;
 
 enum class Verdict { good, fair, bad };
 

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -159,10 +158,8 @@ std::string misfit_of(const Variable& variable, std::string_view value)
                    : fmt::format("it takes {}", fmt::join(split(variable.words, '|'), ", "));
     if (!variable.min && !variable.max)
         return {};
-    std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-    const bool whole = error == std::errc() && end == value.data() + value.size();
-    if (whole && number >= *variable.min && number <= *variable.max)
+    const auto number = to_number<std::int64_t>(value);
+    if (number && *number >= *variable.min && *number <= *variable.max)
         return {};
     return fmt::format("it takes a whole number from {} to {}", *variable.min, *variable.max);
 }

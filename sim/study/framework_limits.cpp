@@ -1,6 +1,7 @@
 #include "sim/study/framework_limits.h"
 
 #include "sim/base/spelling.h"
+#include "sim/base/words.h"
 #include "sim/strategy/misfits.h"
 
 #include <fmt/core.h>
@@ -50,12 +51,6 @@ bool is_tied(const Model& model)
     return transformer != nullptr && transformer->tied_embeddings;
 }
 
-bool has_word(const std::string& name, std::initializer_list<std::string_view> words)
-{
-    return std::ranges::any_of(
-        words, [&](std::string_view word) { return name.find(word) != std::string::npos; });
-}
-
 } // namespace
 
 bool FrameworkLimits::has_schedule(std::string_view schedule) const
@@ -72,11 +67,14 @@ int FrameworkLimits::most_zero(const Model& model, const Training& training) con
 FrameworkLimits framework_limits(std::string_view framework)
 {
     const std::string name = plain_name(framework);
-    if (has_word(name, {"deepspeed"}))
+    const auto is_of = [&](std::string_view words) {
+        return any_word(words, [&](std::string_view word) { return name.find(word) != name.npos; });
+    };
+    if (is_of("deepspeed"))
         return deepspeed();
-    if (has_word(name, {"megatron", "mcore", "nemo", "primus"}))
+    if (is_of("megatron mcore nemo primus"))
         return megatron();
-    return has_word(name, {"titan", "torch", "fsdp"}) ? torch() : FrameworkLimits{};
+    return is_of("titan torch fsdp") ? torch() : FrameworkLimits{};
 }
 
 std::optional<Diagnostic> refusal_by(const FrameworkLimits& limits, const Job& job)

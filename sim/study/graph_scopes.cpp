@@ -1,5 +1,7 @@
 #include "sim/study/graph_scopes.h"
 
+#include "sim/base/words.h"
+
 #include <algorithm>
 #include <array>
 
@@ -17,9 +19,8 @@ constexpr std::array<std::pair<std::string_view, GraphedPart>, 4> scope_names{
 
 bool is_graph_scope(std::string_view scope)
 {
-    constexpr std::array<std::string_view, 4> others{"moe", "moe_preprocess", "full_iteration",
-                                                     "whole"};
-    return std::ranges::find(others, scope) != others.end() ||
+    constexpr std::string_view others = "moe moe_preprocess full_iteration whole";
+    return has_word(others, scope) ||
            std::ranges::find(scope_names, scope,
                              &std::pair<std::string_view, GraphedPart>::first) != scope_names.end();
 }

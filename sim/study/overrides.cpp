@@ -193,9 +193,8 @@ Checked<Override> parse_override(std::string_view text)
 {
     const auto equals = text.find('=');
     if (equals == std::string_view::npos || equals == 0)
-        return tl::unexpected(
-            Problems{{fmt::format("--set {}", text), 0, "", "no field and value",
-                      "write field=value, as in --set strategy.tp=8", Severity::error}});
+        return rejected(fmt::format("--set {}", text), "no field and value",
+                        "write field=value, as in --set strategy.tp=8");
     return Override{std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
 }
 

@@ -1,12 +1,12 @@
 #include "sim/study/sweep_grid.h"
 
 #include "sim/base/json.h"
+#include "sim/base/words.h"
 #include "sim/study/inputs.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <functional>
 #include <limits>
@@ -182,7 +182,7 @@ void check_axis(const SweepAxis& axis, const ScenarioFile& base, Problems& probl
 // One size can follow from the devices and the other three; dp does where nothing gives it.
 void check_auto_sizes(const SweepGrid& grid, const ScenarioFile& base, Problems& problems)
 {
-    constexpr std::array<std::string_view, 3> cuts{"strategy.tp", "strategy.cp", "strategy.pp"};
+    constexpr std::string_view cuts = "strategy.tp strategy.cp strategy.pp";
     bool dp_given = base.scenario.strategy.dp.has_value();
     std::vector<std::string> open;
     for (const SweepAxis& axis : grid.axes) {
@@ -191,7 +191,7 @@ void check_auto_sizes(const SweepGrid& grid, const ScenarioFile& base, Problems&
         };
         if (axis.field == "strategy.dp")
             dp_given = !has("null") && !has(auto_size);
-        else if (std::ranges::find(cuts, axis.field) != cuts.end() && has(auto_size))
+        else if (has_word(cuts, axis.field) && has(auto_size))
             open.push_back(axis.field);
     }
     if (open.empty() || (open.size() == 1 && dp_given))
@@ -208,10 +208,9 @@ void check_auto_sizes(const SweepGrid& grid, const ScenarioFile& base, Problems&
 
 bool may_be_auto(std::string_view field)
 {
-    constexpr std::array<std::string_view, 6> fields{"strategy.tp", "strategy.cp",
-                                                     "strategy.pp", "strategy.dp",
-                                                     "strategy.ep", "strategy.stage_layers"};
-    return std::ranges::find(fields, field) != fields.end();
+    constexpr std::string_view fields =
+        "strategy.tp strategy.cp strategy.pp strategy.dp strategy.ep strategy.stage_layers";
+    return has_word(fields, field);
 }
 
 Checked<SweepAxis> parse_axis(std::string_view text)

@@ -1,6 +1,7 @@
 #include "sim/study/sweep_space.h"
 
 #include "sim/base/random.h"
+#include "sim/base/words.h"
 #include "sim/study/inputs.h"
 #include "sim/study/placement.h"
 #include "sim/study/problems.h"
@@ -10,7 +11,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 namespace trainyard {
 namespace {
@@ -35,9 +35,7 @@ std::array<std::int64_t, size_count> sizes_of(const Scenario& scenario)
 // "null" and what is no whole number: left to the rest.
 std::int64_t size_from(const std::string& text)
 {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc() && end == text.data() + text.size() ? value : 0;
+    return to_number<std::int64_t>(text).value_or(0);
 }
 
 } // namespace
@@ -94,10 +92,10 @@ Checked<SweepFacts> sweep_facts(const ScenarioFile& file)
 
 bool decides_devices(std::string_view field)
 {
-    constexpr std::array<std::string_view, 6> fields{
-        "topology",           "topology.nodes",          "topology.node", "topology.node.preset",
-        "topology.node.gpus", "strategy.gpus_per_domain"};
-    return std::ranges::find(fields, field) != fields.end();
+    constexpr std::string_view fields =
+        "topology topology.nodes topology.node topology.node.preset topology.node.gpus "
+        "strategy.gpus_per_domain";
+    return has_word(fields, field);
 }
 
 SizeRule::SizeRule(const SweepGrid& grid, const ScenarioFile& base, int devices) : devices_{devices}

@@ -76,10 +76,7 @@ Json verdict_json(const RecordVerdict& verdict)
     if (verdict.reserved_error)
         out["peak_reserved_error"] = *verdict.reserved_error;
     out["fits"] = verdict.fits;
-    Json assumptions = Json::array();
-    for (const std::string& assumption : verdict.assumptions)
-        assumptions.push_back(assumption);
-    out["assumptions"] = std::move(assumptions);
+    out["assumptions"] = verdict.assumptions;
     return out;
 }
 
@@ -238,9 +235,7 @@ Json to_json(const ValidationReport& report)
     if (!report.peaks.empty())
         out["memory_intervals"] = intervals_json(report.peaks);
     out["choice_of_layout"] = to_json(report.choice, report.records);
-    Json records = Json::array();
-    for (const RecordVerdict& verdict : report.records)
-        records.push_back(verdict_json(verdict));
+    Json records = json_list(report.records, verdict_json);
     out["records"] = std::move(records);
     return out;
 }

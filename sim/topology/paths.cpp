@@ -1,13 +1,13 @@
 #include "sim/topology/paths.h"
 
 #include "sim/base/units.h"
+#include "sim/base/words.h"
 #include "sim/topology/names.h"
 #include "sim/topology/topology_model.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 
 namespace trainyard {
 namespace {
@@ -156,10 +156,8 @@ Checked<DeviceId> find_device(const Topology& topology, std::string_view text)
 {
     const TopologyModel& model = topology.model();
     const auto count = static_cast<std::size_t>(model.device_count());
-    std::size_t number = 0;
-    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (failure == std::errc() && end == text.data() + text.size() && number < count)
-        return make_id<DeviceId>(number);
+    if (const auto number = to_number<std::size_t>(text); number && *number < count)
+        return make_id<DeviceId>(*number);
     for (std::size_t i = 0; i < count; ++i)
         if (model.device_name(make_id<DeviceId>(i)) == text)
             return make_id<DeviceId>(i);

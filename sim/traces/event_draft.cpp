@@ -1,6 +1,7 @@
 #include "sim/traces/event_draft.h"
 
 #include "sim/base/field_names.h"
+#include "sim/base/words.h"
 
 #include <algorithm>
 #include <charconv>
@@ -60,11 +61,8 @@ std::optional<TraceTime> nanoseconds(double microseconds)
 std::optional<TraceTime> nanoseconds(std::string_view microseconds)
 {
     const std::size_t point = std::min(microseconds.find('.'), microseconds.size());
-    std::int64_t whole = 0;
-    const auto [end, error] =
-        std::from_chars(microseconds.data(), microseconds.data() + point, whole);
-    if (error != std::errc{} || end != microseconds.data() + point ||
-        std::abs(whole) > latest / 1000)
+    const auto whole = to_number<std::int64_t>(microseconds.substr(0, point));
+    if (!whole || std::abs(*whole) > latest / 1000)
         return std::nullopt;
     std::int64_t fraction = 0;
     std::int64_t scale = 1000;
@@ -75,7 +73,7 @@ std::optional<TraceTime> nanoseconds(std::string_view microseconds)
         scale /= 10;
     }
     fraction *= scale;
-    return TraceTime(whole * 1000 + (microseconds.front() == '-' ? -fraction : fraction));
+    return TraceTime(*whole * 1000 + (microseconds.front() == '-' ? -fraction : fraction));
 }
 
 void EventDraft::clear()
@@ -143,10 +141,8 @@ void EventDraft::text(KinetoField field, std::string_view value)
 // Some tools write numbers as text.
 void EventDraft::number_as_text(KinetoField field, std::string_view value)
 {
-    double parsed = 0;
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), parsed);
-    if (error == std::errc{} && end == value.data() + value.size())
-        number(field, parsed, value);
+    if (const auto parsed = to_number<double>(value))
+        number(field, *parsed, value);
     else if (is_time(field))
         readable_times_ = false;
 }

@@ -10,200 +10,62 @@
 namespace trainyard {
 namespace {
 
-using Rule = std::pair<std::string_view, DeviceWork>;
+struct Rule {
+    DeviceWork work;
+    std::string_view parts;
+};
 
 // Parts of names in small letters, the first that is found counts: so special ones stand above
 // general ones. Names are those of PyTorch, cuBLAS, cuDNN, CUTLASS, Transformer Engine, Apex,
 // flash-attention, DeepEP, fbgemm, Triton's of TorchInductor, and of ROCm hipBLASLt (Cijk_),
 // rocBLAS, MIOpen and Composable Kernel.
-constexpr std::array<Rule, 173> rules{{
-    {"nccl", DeviceWork::communication},
-    {"rccl", DeviceWork::communication},
-    {"gloo:", DeviceWork::communication},
-    {"mpi:", DeviceWork::communication},
-    {"ep::internode::", DeviceWork::communication},
-    {"ep::intranode::", DeviceWork::communication},
-    {"deep_ep::", DeviceWork::communication},
-    {"nvshmem", DeviceWork::communication},
-    {"rocshmem", DeviceWork::communication},
-    {"userbuffers", DeviceWork::communication},
-    {"one_shot_all_reduce", DeviceWork::communication},
-    {"two_shot_all_reduce", DeviceWork::communication},
-    {"multimem_all", DeviceWork::communication},
-    {"cross_device_reduce", DeviceWork::communication},
-
-    {"grouped_gemm", DeviceWork::gemm},
-    {"reshape_and_cache", DeviceWork::copy}, // vLLM's: keys and values into their cache
-    {"flash", DeviceWork::attention},
-    {"fmha", DeviceWork::attention},
-    {"attention", DeviceWork::attention},
-    {"attn_", DeviceWork::attention},
-    {"_sdpa", DeviceWork::attention},
-    {"sdpa_", DeviceWork::attention},
-    {"_attn", DeviceWork::attention},
-    {"fusedattn", DeviceWork::attention},
-    {"rotary", DeviceWork::elementwise},
-    {"rope_", DeviceWork::elementwise},
-
-    {"adam", DeviceWork::optimizer},
-    {"fusedadam", DeviceWork::optimizer},
-    {"muon", DeviceWork::optimizer},
-    {"newton_schulz", DeviceWork::optimizer},
-    {"fusedsgd", DeviceWork::optimizer},
-    {"sgdfunctor", DeviceWork::optimizer},
-    {"fused_sgd", DeviceWork::optimizer},
-    {"adagrad", DeviceWork::embedding}, // fbgemm's backward of tables updates them
-    {"copyfunctor", DeviceWork::copy},  // of lists of tensors: FSDP's buffers
-    {"multi_tensor", DeviceWork::optimizer},
-    {"multitensor", DeviceWork::optimizer},
-
-    {"layer_norm", DeviceWork::norm},
-    {"layernorm", DeviceWork::norm},
-    {"rmsnorm", DeviceWork::norm},
-    {"rms_norm", DeviceWork::norm},
-    {"batch_norm", DeviceWork::norm},
-    {"batchnorm", DeviceWork::norm},
-    {"group_norm", DeviceWork::norm},
-    {"groupnorm", DeviceWork::norm},
-    {"bn_fw", DeviceWork::norm},
-    {"bn_bw", DeviceWork::norm},
-    {"ln_fwd", DeviceWork::norm},
-    {"ln_bwd", DeviceWork::norm},
-    {"ln_parallel_residual", DeviceWork::norm},
-    {"gammabeta", DeviceWork::norm},
-    {"rowwisemoments", DeviceWork::norm},
-    {"cucomputegradinput", DeviceWork::norm},
-    {"cucomputepart", DeviceWork::norm},
-    {"cuapply", DeviceWork::norm},
-    {"welford", DeviceWork::norm},
-
-    {"softmax", DeviceWork::loss},
-    {"cross_entropy", DeviceWork::loss},
-    {"crossentropy", DeviceWork::loss},
-    {"nll_loss", DeviceWork::loss},
-    {"_loss", DeviceWork::loss},
-    {"mse_", DeviceWork::loss},
-    {"binary_cross", DeviceWork::loss},
-
-    {"embedding", DeviceWork::embedding},
-    {"permute_pooled_embs", DeviceWork::embedding},
-    {"linearize_index", DeviceWork::embedding},
-    {"bounds_check_indices", DeviceWork::embedding},
-    {"recat_", DeviceWork::embedding},
-    {"permute_2d", DeviceWork::embedding},
-    {"permute_1d", DeviceWork::embedding},
-
-    {"get_dispatch_layout", DeviceWork::moe},
-    {"get_fused_mapping", DeviceWork::moe},
-    {"expand_to_fused", DeviceWork::moe},
-    {"reduce_fused_impl", DeviceWork::moe},
-    {"moe", DeviceWork::moe},
-    {"topk_gating", DeviceWork::moe},
-    {"router", DeviceWork::moe},
-    {"permute_kernel", DeviceWork::moe},
-    {"_permute", DeviceWork::moe},
-    {"unpermute", DeviceWork::moe},
-
-    {"cast_to_fp8", DeviceWork::quantise},
-    {"cast_and_transpose", DeviceWork::quantise},
-    {"cast_transpose", DeviceWork::quantise},
-    {"cast_back", DeviceWork::quantise},
-    {"convert", DeviceWork::quantise},
-    {"fp8rowwise", DeviceWork::quantise},
-    {"quantize", DeviceWork::quantise},
-    {"quantise", DeviceWork::quantise},
-    {"mxfp8", DeviceWork::quantise},
-    {"amax", DeviceWork::quantise},
-
-    {"wgrad", DeviceWork::convolution},
-    {"dgrad", DeviceWork::convolution},
-    {"fprop", DeviceWork::convolution},
-    {"winograd", DeviceWork::convolution},
-    {"convol", DeviceWork::convolution},
-    {"conv2d", DeviceWork::convolution},
-    {"conv3d", DeviceWork::convolution},
-    {"conv1d", DeviceWork::convolution},
-    {"_conv", DeviceWork::convolution},
-    {"conv_", DeviceWork::convolution},
-    {"scudnn", DeviceWork::convolution},
-    {"hcudnn", DeviceWork::convolution},
-    {"cudnn_infer", DeviceWork::convolution},
-    {"cudnn_train", DeviceWork::convolution},
-    {"cudnn::cnn", DeviceWork::convolution},
-    {"igemm", DeviceWork::convolution},
-    {"im2col", DeviceWork::convolution},
-    {"implicit_gemm", DeviceWork::convolution},
-    {"implicitgemm", DeviceWork::convolution},
-    {"bwd_weight", DeviceWork::convolution},
-    {"bwd_data", DeviceWork::convolution},
-    {"computeoffsets", DeviceWork::convolution},
-    {"miopensp3", DeviceWork::convolution},
-    {"naive_conv", DeviceWork::convolution},
-
-    {"gemm", DeviceWork::gemm},
-    {"gemv", DeviceWork::gemm},
-    {"cijk_", DeviceWork::gemm},
-    {"nvjet", DeviceWork::gemm},
-    {"xmma", DeviceWork::gemm},
-    {"cublas", DeviceWork::gemm},
-    {"splitkreduce", DeviceWork::gemm},
-    {"splitk", DeviceWork::gemm},
-    {"triton_mm", DeviceWork::gemm},
-    {"triton_tem", DeviceWork::gemm},
-    {"_mm_", DeviceWork::gemm},
-    {"_matmul", DeviceWork::gemm},
-    {"matmul_", DeviceWork::gemm},
-    {"dot_kernel", DeviceWork::gemm},
-    {"reduce_1block", DeviceWork::gemm},
-    {"cutlass", DeviceWork::gemm},
-
-    {"catarray", DeviceWork::copy},
-    {"copy", DeviceWork::copy},
-    {"memcpy", DeviceWork::copy},
-    {"memset", DeviceWork::copy},
-    {"transpose", DeviceWork::copy},
-    {"nchwto", DeviceWork::copy},
-    {"nhwcto", DeviceWork::copy},
-    {"fillfunctor", DeviceWork::copy},
-    {"fillbuffer", DeviceWork::copy},
-    {"split_with_sizes", DeviceWork::copy},
-    {"chunk_cat", DeviceWork::copy},
-    {"subtensorop", DeviceWork::copy},
-    {"scalepackedtensor", DeviceWork::elementwise},
-
-    {"radixsort", DeviceWork::index},
-    {"sort", DeviceWork::index},
-    {"scan", DeviceWork::index},
-    {"gather", DeviceWork::index},
-    {"scatter", DeviceWork::index},
-    {"index", DeviceWork::index},
-    {"topk", DeviceWork::index},
-    {"unique", DeviceWork::index},
-    {"compact", DeviceWork::index},
-    {"searchsorted", DeviceWork::index},
-    {"cub::", DeviceWork::index},
-
-    {"pool", DeviceWork::reduction},
-    {"reduce_kernel", DeviceWork::reduction},
-    {"reduceop", DeviceWork::reduction},
-    {"triton_red", DeviceWork::reduction},
-    {"triton_per", DeviceWork::reduction},
-    {"reduce", DeviceWork::reduction},
-
-    {"elementwise", DeviceWork::elementwise},
-    {"dropout", DeviceWork::elementwise},
-    {"swiglu", DeviceWork::elementwise},
-    {"silu", DeviceWork::elementwise},
-    {"gelu", DeviceWork::elementwise},
-    {"relu", DeviceWork::elementwise},
-    {"triton_poi", DeviceWork::elementwise},
-    {"distribution", DeviceWork::elementwise},
-    {"triu_tril", DeviceWork::elementwise},
-    {"masked_scale", DeviceWork::elementwise},
-    {"op_tensor", DeviceWork::elementwise},
-    {"op_generic", DeviceWork::elementwise},
-    {"triton_", DeviceWork::elementwise},
-}};
+constexpr std::array rules{
+    Rule{DeviceWork::communication,
+         "nccl rccl gloo: mpi: ep::internode:: ep::intranode:: deep_ep:: nvshmem rocshmem "
+         "userbuffers one_shot_all_reduce two_shot_all_reduce multimem_all cross_device_reduce"},
+    Rule{DeviceWork::gemm, "grouped_gemm"},
+    // vLLM's: keys and values into their cache.
+    Rule{DeviceWork::copy, "reshape_and_cache"},
+    Rule{DeviceWork::attention, "flash fmha attention attn_ _sdpa sdpa_ _attn fusedattn"},
+    Rule{DeviceWork::elementwise, "rotary rope_"},
+    Rule{DeviceWork::optimizer, "adam fusedadam muon newton_schulz fusedsgd sgdfunctor fused_sgd"},
+    // fbgemm's backward of tables updates them.
+    Rule{DeviceWork::embedding, "adagrad"},
+    // Of lists of tensors: FSDP's buffers.
+    Rule{DeviceWork::copy, "copyfunctor"},
+    Rule{DeviceWork::optimizer, "multi_tensor multitensor"},
+    Rule{DeviceWork::norm,
+         "layer_norm layernorm rmsnorm rms_norm batch_norm batchnorm group_norm groupnorm bn_fw "
+         "bn_bw ln_fwd ln_bwd ln_parallel_residual gammabeta rowwisemoments cucomputegradinput "
+         "cucomputepart cuapply welford"},
+    Rule{DeviceWork::loss, "softmax cross_entropy crossentropy nll_loss _loss mse_ binary_cross"},
+    Rule{DeviceWork::embedding,
+         "embedding permute_pooled_embs linearize_index bounds_check_indices recat_ permute_2d "
+         "permute_1d"},
+    Rule{DeviceWork::moe,
+         "get_dispatch_layout get_fused_mapping expand_to_fused reduce_fused_impl moe topk_gating "
+         "router permute_kernel _permute unpermute"},
+    Rule{DeviceWork::quantise,
+         "cast_to_fp8 cast_and_transpose cast_transpose cast_back convert fp8rowwise quantize "
+         "quantise mxfp8 amax"},
+    Rule{DeviceWork::convolution,
+         "wgrad dgrad fprop winograd convol conv2d conv3d conv1d _conv conv_ scudnn hcudnn "
+         "cudnn_infer cudnn_train cudnn::cnn igemm im2col implicit_gemm implicitgemm bwd_weight "
+         "bwd_data computeoffsets miopensp3 naive_conv"},
+    Rule{DeviceWork::gemm,
+         "gemm gemv cijk_ nvjet xmma cublas splitkreduce splitk triton_mm triton_tem _mm_ _matmul "
+         "matmul_ dot_kernel reduce_1block cutlass"},
+    Rule{DeviceWork::copy,
+         "catarray copy memcpy memset transpose nchwto nhwcto fillfunctor fillbuffer "
+         "split_with_sizes chunk_cat subtensorop"},
+    Rule{DeviceWork::elementwise, "scalepackedtensor"},
+    Rule{DeviceWork::index,
+         "radixsort sort scan gather scatter index topk unique compact searchsorted cub::"},
+    Rule{DeviceWork::reduction, "pool reduce_kernel reduceop triton_red triton_per reduce"},
+    Rule{DeviceWork::elementwise,
+         "elementwise dropout swiglu silu gelu relu triton_poi distribution triu_tril "
+         "masked_scale op_tensor op_generic triton_"},
+};
 
 struct DeviceWorkWords {
     std::string_view name;
@@ -251,9 +113,9 @@ std::string_view title_of(DeviceWork work)
 DeviceWork work_of_kernel(std::string_view name)
 {
     const std::string small = lower_case(name);
-    for (const auto& [part, work] : rules)
-        if (contains(small, part))
-            return work;
+    for (const Rule& rule : rules)
+        if (any_word(rule.parts, [&](std::string_view part) { return contains(small, part); }))
+            return rule.work;
     return DeviceWork::other;
 }
 

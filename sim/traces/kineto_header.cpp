@@ -1,10 +1,10 @@
 #include "sim/traces/kineto_header.h"
 
 #include "sim/base/utf8.h"
+#include "sim/base/words.h"
 #include "sim/traces/trace_words.h"
 
 #include <algorithm>
-#include <charconv>
 
 namespace trainyard {
 namespace {
@@ -35,11 +35,10 @@ std::vector<int> listed_ranks(std::string_view text)
         const std::size_t comma = std::min(text.find(','), text.size());
         std::string_view word = text.substr(0, comma);
         word.remove_prefix(std::min(word.find_first_not_of(' '), word.size()));
-        int value = 0;
-        const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-        if (error != std::errc{} || end != word.data() + word.size() || value < 0)
+        const std::optional<int> rank = to_number<int>(word);
+        if (!rank || *rank < 0)
             return {};
-        ranks.push_back(value);
+        ranks.push_back(*rank);
         text.remove_prefix(std::min(comma + 1, text.size()));
     }
     return ranks;

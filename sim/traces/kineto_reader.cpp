@@ -177,11 +177,6 @@ private:
     std::uint64_t known_ = 0;
 };
 
-Problems one_problem(const std::string& file, std::string message, std::string hint)
-{
-    return {{file, 0, "", std::move(message), std::move(hint), Severity::error}};
-}
-
 } // namespace
 
 Checked<std::vector<RankTrace>> read_kineto(TraceBytes& bytes)
@@ -195,18 +190,16 @@ Checked<std::vector<RankTrace>> read_kineto(TraceBytes& bytes)
     if (!whole)
         return tl::unexpected(std::move(events.problems()));
     if (events.known_events() == 0)
-        return tl::unexpected(
-            one_problem(file, "holds no event of PyTorch's profiler",
+        return rejected(file, "holds no event of PyTorch's profiler",
                         "a trace that torch.profiler exported is expected (events of the "
-                        "categories cpu_op, kernel, cuda_runtime, ...), or an execution trace"));
+                        "categories cpu_op, kernel, cuda_runtime, ...), or an execution trace");
     std::vector<RankTrace> ranks = events.take_ranks();
     std::erase_if(
         ranks, [](RankTrace& rank) { return rank.device_events.empty() && !take_host_ops(rank); });
     if (ranks.empty())
-        return tl::unexpected(
-            one_problem(file, "holds no event of a GPU, nor an op that the host's cores computed",
+        return rejected(file, "holds no event of a GPU, nor an op that the host's cores computed",
                         "profile with ProfilerActivity.CUDA; the host's part of a GPU's job, or of "
-                        "another accelerator's, does not tell where a step's time goes"));
+                        "another accelerator's, does not tell where a step's time goes");
     return ranks;
 }
 

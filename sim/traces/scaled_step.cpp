@@ -110,7 +110,7 @@ private:
     std::map<std::tuple<std::string, int, CollectiveKind, std::uint64_t>, BothTimes> expected_;
 };
 
-Problems refusal(const JobTrace& job, std::string message, std::string hint)
+Problems problem_of(const JobTrace& job, std::string message, std::string hint)
 {
     return {{job.ranks.front().file, 0, "", std::move(message), std::move(hint), Severity::error}};
 }
@@ -118,32 +118,32 @@ Problems refusal(const JobTrace& job, std::string message, std::string hint)
 Problems flaws_of_question(const JobTrace& job, int ranks, const Topology& topology)
 {
     if (!job.world)
-        return refusal(job, "does not say how many ranks the job had",
-                       "record with PyTorch 2.2 or later");
+        return problem_of(job, "does not say how many ranks the job had",
+                          "record with PyTorch 2.2 or later");
     if (ranks <= *job.world || ranks % *job.world != 0)
-        return refusal(job,
-                       fmt::format("{} ranks are {} the {} that ran", ranks,
-                                   ranks > *job.world ? "no multiple of" : "no more than",
-                                   *job.world),
-                       fmt::format("{} or {}", *job.world * std::max(2, ranks / *job.world),
-                                   *job.world * (std::max(2, ranks / *job.world) + 1)));
+        return problem_of(job,
+                          fmt::format("{} ranks are {} the {} that ran", ranks,
+                                      ranks > *job.world ? "no multiple of" : "no more than",
+                                      *job.world),
+                          fmt::format("{} or {}", *job.world * std::max(2, ranks / *job.world),
+                                      *job.world * (std::max(2, ranks / *job.world) + 1)));
     if (topology.device_count() < ranks)
-        return refusal(job,
-                       fmt::format("{} ranks need more than the {} devices of the cluster", ranks,
-                                   topology.device_count()),
-                       "--topology with more nodes");
+        return problem_of(job,
+                          fmt::format("{} ranks need more than the {} devices of the cluster",
+                                      ranks, topology.device_count()),
+                          "--topology with more nodes");
     for (const JobTraceGroup& group : job.groups)
         if (group.ranks > *job.world)
-            return refusal(job,
-                           fmt::format("process group \"{}\" has {} ranks, the job has {}",
-                                       group.name, group.ranks, *job.world),
-                           "record all ranks of the job in one run");
+            return problem_of(job,
+                              fmt::format("process group \"{}\" has {} ranks, the job has {}",
+                                          group.name, group.ranks, *job.world),
+                              "record all ranks of the job in one run");
     const bool grows = std::any_of(job.groups.begin(), job.groups.end(), [](const auto& group) {
         return group.ranks > 1 && group.role && is_data_parallel(*group.role);
     });
     if (!grows)
-        return refusal(job, "no process group of data parallelism was recorded",
-                       "describe the job and simulate it: trainyard init");
+        return problem_of(job, "no process group of data parallelism was recorded",
+                          "describe the job and simulate it: trainyard init");
     return {};
 }
 
@@ -187,8 +187,8 @@ Checked<ScaledStep> scale_step(const JobTrace& job, int ranks, const Topology& t
     out.unchanged = scaling.unchanged;
     if (out.transfers.empty())
         return tl::unexpected(
-            refusal(job, "holds no transfer of data parallelism whose group and size are known",
-                    "record with PyTorch 2.3 or later, and with record_shapes"));
+            problem_of(job, "holds no transfer of data parallelism whose group and size are known",
+                       "record with PyTorch 2.3 or later, and with record_shapes"));
     std::stable_sort(
         out.transfers.begin(), out.transfers.end(),
         [](const ScaledTransfer& a, const ScaledTransfer& b) { return a.scaled > b.scaled; });

@@ -200,8 +200,8 @@ bool one_after_the_other(std::string_view begun)
 Checked<TraceFile> read_database(const std::string& file, const WorkControl& work)
 {
     if (!lies_as(file, sqlite_magic))
-        return tl::unexpected(Problems{{file, 0, "", "is a database, packed or in a pipe",
-                                        "unpack it into a file first: gunzip", Severity::error}});
+        return rejected(file, "is a database, packed or in a pipe",
+                        "unpack it into a file first: gunzip");
     Checked<std::vector<RankTrace>> ranks = read_nsight(file, work);
     if (!ranks)
         return tl::unexpected(std::move(ranks.error()));
@@ -247,11 +247,10 @@ Checked<TraceFile> read_trace_file(const std::string& file, const WorkControl& w
     const TraceForm form = form_of(bytes.stream().begun());
     if (form == TraceForm::kineto && !begins_json_text(bytes.stream().begun()) &&
         is_binary(bytes.stream().begun()))
-        return tl::unexpected(
-            Problems{{file, 0, "", "is neither JSON nor an execution trace nor a database",
-                      "a report of Nsight Systems (.nsys-rep): nsys export --type sqlite; a trace "
-                      "of Perfetto: its JSON form",
-                      Severity::error}});
+        return rejected(
+            file, "is neither JSON nor an execution trace nor a database",
+            "a report of Nsight Systems (.nsys-rep): nsys export --type sqlite; a trace "
+            "of Perfetto: its JSON form");
     if (form == TraceForm::kineto) {
         Checked<std::vector<RankTrace>> ranks = read_kineto(bytes);
         if (!ranks)

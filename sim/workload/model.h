@@ -342,9 +342,4 @@ ParameterCount count_parameters(const Model& model);
 Flops model_flops_per_sequence(const Model& model, std::int64_t sequence_length,
                                const std::vector<std::int64_t>& documents = {}, double kept = 1);
 
-// Megatron's count (Narayanan 2021, section 3): 72 (96 with full recompute) B s l h^2 (1 + s/6h +
-// V/16lh), full attention square.
-Flops megatron_flops_per_sequence(const Transformer& model, std::int64_t sequence_length,
-                                  bool full_recompute);
-
 } // namespace trainyard

@@ -124,15 +124,4 @@ Flops adapter_flops_per_sequence(const Model& model, const Lora& lora, std::int6
     return Flops(sum);
 }
 
-Flops megatron_flops_per_sequence(const Transformer& model, std::int64_t sequence_length,
-                                  bool full_recompute)
-{
-    const double factor = full_recompute ? 96 : 72;
-    const double s = static_cast<double>(sequence_length);
-    const double l = model.layers;
-    const double h = static_cast<double>(model.hidden);
-    const double V = static_cast<double>(model.vocabulary);
-    return Flops(factor * s * l * h * h * (1 + s / (6 * h) + V / (16 * l * h)));
-}
-
 } // namespace trainyard

@@ -1,6 +1,7 @@
 #include "sim/base/random.h"
 #include "sim/engine/engine.h"
 #include "sim/engine/sharing.h"
+#include "tests/support/flaws.h"
 #include "tests/support/grid_job.h"
 
 #include <benchmark/benchmark.h>

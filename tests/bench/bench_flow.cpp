@@ -1,6 +1,7 @@
 // Collectives that go step by step: rings alone, rings that messages cross, a cluster.
 
 #include "sim/engine/engine.h"
+#include "tests/support/flaws.h"
 #include "tests/support/grid_links.h"
 #include "tests/support/resident_memory.h"
 #include "tests/support/ring_job.h"

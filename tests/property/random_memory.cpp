@@ -1,6 +1,8 @@
 #include "sim/strategy/memory/live_peak.h"
 #include "tests/catch.h"
 #include "tests/property/random_laws.h"
+#include "tests/support/flaws.h"
+#include "tests/support/replay_flaws.h"
 #include "tests/unit/strategy/plans.h"
 
 #include <map>

@@ -2,6 +2,7 @@
 // thousands of random programs.
 
 #include "sim/engine/ahead/ahead.h"
+#include "tests/support/flaws.h"
 #include "tests/support/grid_job.h"
 #include "tests/support/random_repeats.h"
 #include "tests/support/random_scene.h"

@@ -1,6 +1,7 @@
 // The engine against the naive engine: every time of every op of thousands of random programs. The
 // event engine against the reference engine: all results.
 
+#include "tests/support/flaws.h"
 #include "tests/support/grid_job.h"
 #include "tests/support/naive_engine.h"
 #include "tests/support/random_scene.h"

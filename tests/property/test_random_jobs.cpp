@@ -4,6 +4,7 @@
 #include "sim/strategy/schedule.h"
 #include "tests/catch.h"
 #include "tests/support/cluster_text.h"
+#include "tests/support/flaws.h"
 #include "tests/support/pick.h"
 #include "tests/support/random_jobs.h"
 #include "tests/unit/strategy/plans.h"

@@ -2,6 +2,7 @@
 // random programs.
 
 #include "sim/engine/replay/replay.h"
+#include "tests/support/flaws.h"
 #include "tests/support/grid_job.h"
 #include "tests/support/random_scene.h"
 #include "tests/support/recording.h"

@@ -2,6 +2,7 @@
 
 #include "sim/engine/ahead/runner.h"
 #include "tests/catch.h"
+#include "tests/support/flaws.h"
 #include "tests/support/random_repeats.h"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
-// Fidelities flow and chunk: the event engine, which keeps a ring whole until others slow it, against
-// the reference engine, which steps it from the start on. All results, to the picosecond.
+// Fidelities flow and chunk: the event engine, which keeps a ring whole until others slow it,
+// against the reference engine, which steps it from the start on. All results, to the picosecond.
 
+#include "tests/support/flaws.h"
 #include "tests/support/random_scene.h"
 
 using namespace trainyard;

@@ -13,6 +13,7 @@
 #include "sim/engine/engine.h"
 #include "sim/program/builder.h"
 #include "tests/catch.h"
+#include "tests/support/flaws.h"
 
 #include <map>
 

@@ -54,10 +54,7 @@ Json to_json(const CapacityReport& report)
             Json one = Json::object();
             for (const CsvColumn& column : columns_of(row))
                 one[column.name] = column.value;
-            Json misses = Json::array();
-            for (const std::string& miss : row.misses)
-                misses.push_back(miss);
-            one["misses"] = std::move(misses);
+            one["misses"] = row.misses;
             sizes.push_back(std::move(one));
         }
         const std::optional<SmallestFit>& fit = report.smallest[kind];

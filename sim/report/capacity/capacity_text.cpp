@@ -115,15 +115,9 @@ std::string sizes_text(const CapacityReport& report, const Paint& paint, std::si
     for (const std::size_t column : word_columns(cells))
         if (!cells.heads[column].empty()) // what is missed stands at the edge
             aligns[column] = Align::left;
-    TextTable table(aligns);
-    for (std::string& head : cells.heads)
-        head = paint.dim(head);
-    table.add(std::move(cells.heads));
     for (const std::size_t row : cells.strong)
         cells.rows[row][1] = paint.bold(cells.rows[row][1]);
-    for (std::vector<std::string>& row : cells.rows)
-        table.add(std::move(row));
-    return table.text_within(width);
+    return text_within(std::move(cells), aligns, paint, width);
 }
 
 // The smallest cluster of each kind in a column of its own, the best in bold.

@@ -158,18 +158,10 @@ TableCells guide_table(const GuideReport& report)
 
 std::string guide_text(const GuideReport& report, const Paint& paint, std::size_t width)
 {
-    TableCells cells = guide_table(report);
-    std::vector<Align> aligns(cells.heads.size(), Align::right);
-    aligns.back() = Align::left;
-    TextTable table(aligns);
-    for (std::string& head : cells.heads)
-        head = paint.dim(head);
-    table.add(std::move(cells.heads));
-    for (std::vector<std::string>& row : cells.rows)
-        table.add(std::move(row));
+    const TableCells cells = guide_table(report);
     std::string out =
         paint.bold(fmt::format("Which strategy for {} on {}", report.model, report.cluster)) +
-        "\n" + table.text_within(width) + "\n";
+        "\n" + text_within(cells, words_last(cells), paint, width) + "\n";
     for (const GuideSizeReport& size : report.sizes)
         if (size.advised)
             out += hung("  ", reason_line(size), width);

@@ -70,16 +70,10 @@ Json to_json(const ScalingRows& curve)
 std::string curve_text(const std::string& title, const ScalingRows& curve, const Paint& paint,
                        std::size_t width)
 {
-    TableCells cells = scaling_table(curve);
-    std::vector<Align> aligns(cells.heads.size(), Align::right);
-    aligns[1] = aligns.back() = Align::left;
-    TextTable table(aligns);
-    for (std::string& head : cells.heads)
-        head = paint.dim(head);
-    table.add(std::move(cells.heads));
-    for (std::vector<std::string>& row : cells.rows)
-        table.add(std::move(row));
-    return paint.bold(title) + "\n" + table.text_within(width);
+    const TableCells cells = scaling_table(curve);
+    std::vector<Align> aligns = words_last(cells);
+    aligns[1] = Align::left;
+    return paint.bold(title) + "\n" + text_within(cells, aligns, paint, width);
 }
 
 } // namespace

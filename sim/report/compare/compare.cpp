@@ -97,9 +97,6 @@ Comparison compare(std::span<const ComparedRun> runs)
 
 Json comparison_json(const Comparison& comparison)
 {
-    Json names = Json::array();
-    for (const std::string& name : comparison.names)
-        names.push_back(name);
     Json settings = Json::object();
     for (const SettingDifference& setting : comparison.settings) {
         Json values = Json::array();
@@ -134,7 +131,7 @@ Json comparison_json(const Comparison& comparison)
     Json out = Json::object();
     out["format"] = "trainyard.comparison/1";
     out["trainyard"] = version();
-    out["names"] = std::move(names);
+    out["names"] = comparison.names;
     out["settings"] = std::move(settings);
     out["metrics"] = std::move(metrics);
     Json ratios = Json::array();

@@ -121,12 +121,7 @@ Json to_json(const ModelSummary& m, const ImportedModel& read)
     out["layers_by_kind"] = std::move(groups);
     for (const auto& [key, sentences] :
          {std::pair{"assumed", &read.assumed}, {"ignored", &read.ignored}})
-    {
-        Json list = Json::array();
-        for (const std::string& sentence : *sentences)
-            list.push_back(sentence);
-        out[key] = std::move(list);
-    }
+        out[key] = *sentences;
     return out;
 }
 

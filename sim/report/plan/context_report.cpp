@@ -19,17 +19,6 @@ std::string verdict(const ContextLength& length)
     return length.searched ? "no: the allocator needs too much" : "no: needs too much by its bound";
 }
 
-std::string laid_out(TableCells cells, const Paint& paint, std::size_t width)
-{
-    TextTable table({Align::right, Align::right, Align::right, Align::left});
-    for (std::string& head : cells.heads)
-        head = paint.dim(head);
-    table.add(std::move(cells.heads));
-    for (std::vector<std::string>& row : cells.rows)
-        table.add(std::move(row));
-    return table.text_within(width);
-}
-
 std::string tokens_text(std::int64_t tokens)
 {
     return fmt::format("{} tokens", grouped(static_cast<std::uint64_t>(tokens)));
@@ -82,7 +71,8 @@ std::string context_text(const LongestContext& found, const Paint& paint, std::s
                      : std::string("No length of a sequence does.\n");
     for (const std::string& line : wrapped(context_proof(found), width))
         out += line + "\n";
-    return out + "\n" + laid_out(context_table(found), paint, width);
+    const TableCells cells = context_table(found);
+    return out + "\n" + text_within(cells, words_last(cells), paint, width);
 }
 
 Json to_json(const LongestContext& found)

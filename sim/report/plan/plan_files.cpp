@@ -55,9 +55,7 @@ Json row_json(const PlanRow& row)
 Json to_json(const PlanReport& report)
 {
     const SearchResult& search = report.search;
-    Json rows = Json::array();
-    for (const PlanRow& row : report.rows)
-        rows.push_back(row_json(row));
+    Json rows = json_list(report.rows, row_json);
     Json front = Json::array();
     for (const PlanRow& row : report.front)
         front.push_back(row_json(row));

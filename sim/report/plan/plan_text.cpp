@@ -80,16 +80,8 @@ std::string slower(const PlanRow& best, const PlanRow& row)
 
 std::string table_text(const PlanReport& report, Rows rows, const Paint& paint, std::size_t width)
 {
-    TableCells plan = plan_table(report, rows);
-    std::vector<Align> aligns(plan.heads.size(), Align::right);
-    aligns.back() = Align::left;
-    TextTable table(aligns);
-    for (std::string& head : plan.heads)
-        head = paint.dim(head);
-    table.add(std::move(plan.heads));
-    for (std::vector<std::string>& cells : plan.rows)
-        table.add(std::move(cells));
-    return table.text_within(width);
+    const TableCells plan = plan_table(report, rows);
+    return text_within(plan, words_last(plan), paint, width);
 }
 
 std::string field_name(const std::string& pointer)

@@ -8,10 +8,7 @@ Json ranks_json(const SomeRanks& ranks)
 {
     Json out = Json::object();
     out["count"] = ranks.count;
-    Json numbers = Json::array();
-    for (const int number : ranks.numbers)
-        numbers.push_back(number);
-    out["first"] = std::move(numbers);
+    out["first"] = ranks.numbers;
     return out;
 }
 
@@ -81,13 +78,9 @@ Json stuck_json(const StuckSummary& summary)
     Json stuck = Json::object();
     stuck["ranks"] = summary.ranks;
     stuck["waiting"] = summary.waiting;
-    Json culprits = Json::array();
-    for (const StuckCulprit& culprit : summary.culprits)
-        culprits.push_back(culprit_json(culprit));
+    Json culprits = json_list(summary.culprits, culprit_json);
     stuck["culprits"] = std::move(culprits);
-    Json waits = Json::array();
-    for (const StuckWait& row : summary.waits)
-        waits.push_back(wait_json(row));
+    Json waits = json_list(summary.waits, wait_json);
     stuck["waits"] = std::move(waits);
     if (summary.notice)
         stuck["noticed"] = notice_json(*summary.notice);

@@ -12,9 +12,7 @@ Json axes_json(const SweepGrid& grid)
 {
     Json out = Json::array();
     for (const SweepAxis& axis : grid.axes) {
-        Json values = Json::array();
-        for (const std::string& value : axis.values)
-            values.push_back(json_value(value));
+        Json values = json_list(axis.values, json_value);
         out.push_back(Json::Object{{"field", axis.field}, {"values", std::move(values)}});
     }
     return out;

@@ -65,15 +65,6 @@ Json link(const LinkClassRow& row)
         member("utilization", row.utilization)};
 }
 
-template <class Row, class Write>
-Json list(const std::vector<Row>& rows, Write write)
-{
-    Json out = Json::array();
-    for (const Row& row : rows)
-        out.push_back(write(row));
-    return out;
-}
-
 Json network_utilization(const Summary& summary)
 {
     Json out = Json::object();
@@ -207,8 +198,8 @@ Json to_json(const Outcome& outcome, const Summary& summary)
     out["breakdown_s"] = breakdown(summary);
     add_figures(out, summary, std::not_fn(of_step));
     out["network_utilization"] = network_utilization(summary);
-    out["collectives"] = list(summary.collectives, collective);
-    out["cluster_collectives"] = list(summary.cluster_collectives, cluster_collective);
+    out["collectives"] = json_list(summary.collectives, collective);
+    out["cluster_collectives"] = json_list(summary.cluster_collectives, cluster_collective);
     if (summary.loading)
         out["data_loading"] = loading(*summary.loading);
     out["bottleneck"] = bottleneck(summary.bottleneck);
@@ -218,12 +209,12 @@ Json to_json(const Outcome& outcome, const Summary& summary)
         out["advice"] = to_json(summary.advice);
     if (!summary.what_if.empty())
         out["what_if"] = to_json(summary.what_if);
-    out["links"] = list(summary.links, link);
+    out["links"] = json_list(summary.links, link);
     out["node_to_node"] = node_to_node(summary);
     out["start_up"] = start_up(outcome);
     out["engine"] = engine_used(outcome);
     out["scenario"] = to_json(outcome.scenario);
-    out["warnings"] = list(outcome.warnings, warning);
+    out["warnings"] = json_list(outcome.warnings, warning);
     return out;
 }
 

@@ -249,4 +249,23 @@ std::string TextTable::line_of(const std::vector<Lines>& cells, std::size_t numb
     return line + "\n";
 }
 
+std::vector<Align> words_last(const TableCells& cells)
+{
+    std::vector<Align> columns(cells.heads.size(), Align::right);
+    columns.back() = Align::left;
+    return columns;
+}
+
+std::string text_within(TableCells cells, const std::vector<Align>& columns, const Paint& paint,
+                        std::size_t width)
+{
+    TextTable table(columns);
+    for (std::string& head : cells.heads)
+        head = paint.dim(head);
+    table.add(std::move(cells.heads));
+    for (std::vector<std::string>& row : cells.rows)
+        table.add(std::move(row));
+    return table.text_within(width);
+}
+
 } // namespace trainyard

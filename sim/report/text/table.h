@@ -8,6 +8,8 @@
 
 namespace trainyard {
 
+class Paint;
+
 enum class Align { left, right };
 
 // Character cells that UTF-8 text takes (one per code point; no wide characters are used here).
@@ -72,5 +74,12 @@ private:
     std::vector<Align> columns_;
     std::vector<std::vector<std::string>> rows_;
 };
+
+// All columns to the right but the last, which is of words.
+std::vector<Align> words_last(const TableCells& cells);
+
+// With quiet heads, in at most `width` cells as far as words allow.
+std::string text_within(TableCells cells, const std::vector<Align>& columns, const Paint& paint,
+                        std::size_t width);
 
 } // namespace trainyard

@@ -134,11 +134,8 @@ Json to_json(const std::vector<StageSides>& stages)
 {
     Json out = Json::array();
     for (const StageSides& stage : stages) {
-        Json ranks = Json::array();
-        for (const int rank : stage.ranks)
-            ranks.push_back(rank);
         out.push_back(Json::Object{{"stage", stage.stage},
-                                   {"ranks", std::move(ranks)},
+                                   {"ranks", stage.ranks},
                                    {"micro_batches", stage.micro_batches},
                                    {"forward", to_json(stage.forward)},
                                    {"backward", to_json(stage.backward)},

@@ -138,13 +138,10 @@ Json json_of_rank(const RankSummary& rank)
 
 Json json_of_group(const JobTraceGroup& group)
 {
-    Json members = Json::array();
-    for (const int member : group.members)
-        members.push_back(member);
     return Json::Object{{"name", group.name},
                         {"description", group.purpose},
                         {"ranks", group.ranks},
-                        {"members", std::move(members)},
+                        {"members", group.members},
                         {"kind", named_or_null(group.role)},
                         {"kind_from", group.role_stated ? "description" : "use"}};
 }
@@ -169,15 +166,6 @@ Json json_of_transfer(const TransferRow& row, TimesStated times)
                         {"expected_seconds", row.expected ? Json(row.expected->value()) : Json()}};
 }
 
-template <class Item, class Write>
-Json list_of(const std::vector<Item>& items, Write&& write)
-{
-    Json out = Json::array();
-    for (const Item& item : items)
-        out.push_back(write(item));
-    return out;
-}
-
 Json json_of_rebuilt(const RebuiltStep& step)
 {
     Json work = Json::object();
@@ -185,47 +173,48 @@ Json json_of_rebuilt(const RebuiltStep& step)
         work[to_name(static_cast<DeviceWork>(w))] =
             Json::Object{{"recorded_seconds", step.recorded_work[w].value()},
                          {"rebuilt_seconds", step.rebuilt_work[w].value()}};
-    return Json::Object{
-        {"steps", Json(step.steps)},
-        {"recorded_seconds", step.recorded().value()},
-        {"rebuilt_seconds", step.rebuilt().value()},
-        {"ranks", list_of(step.ranks,
-                          [](const RebuiltRank& rank) {
-                              return Json(Json::Object{{"rank", rank.rank},
-                                                       {"times_taken", rank.known},
-                                                       {"recorded_seconds", rank.recorded.value()},
-                                                       {"rebuilt_seconds", rank.rebuilt.value()}});
-                          })},
-        {"device_work", std::move(work)},
-        {"ops", Json(step.ops)},
-        {"ops_unlike_those_taken", Json(step.unknown)},
-        {"collectives_joined", Json(step.joined)},
-        {"transfers_alone", Json(step.lone)},
-        {"slowdown_beside_transfers", step.slowdown}};
+    return Json::Object{{"steps", Json(step.steps)},
+                        {"recorded_seconds", step.recorded().value()},
+                        {"rebuilt_seconds", step.rebuilt().value()},
+                        {"ranks", json_list(step.ranks,
+                                            [](const RebuiltRank& rank) {
+                                                return Json(Json::Object{
+                                                    {"rank", rank.rank},
+                                                    {"times_taken", rank.known},
+                                                    {"recorded_seconds", rank.recorded.value()},
+                                                    {"rebuilt_seconds", rank.rebuilt.value()}});
+                                            })},
+                        {"device_work", std::move(work)},
+                        {"ops", Json(step.ops)},
+                        {"ops_unlike_those_taken", Json(step.unknown)},
+                        {"collectives_joined", Json(step.joined)},
+                        {"transfers_alone", Json(step.lone)},
+                        {"slowdown_beside_transfers", step.slowdown}};
 }
 
 Json json_of_scaled(const ScaledStep& step)
 {
-    return Json::Object{{"world", step.world},
-                        {"ranks", step.scaled},
-                        {"step_seconds", step.predicted().value()},
-                        {"recorded_seconds", step.recorded.value()},
-                        {"rebuilt_seconds", step.rebuilt.value()},
-                        {"rebuilt_scaled_seconds", step.scaled_step.value()},
-                        {"transfers", list_of(step.transfers,
-                                              [](const ScaledTransfer& row) {
-                                                  return Json(Json::Object{
-                                                      {"collective", to_name(row.kind)},
-                                                      {"kind", to_name(row.role)},
-                                                      {"bytes", Json(row.bytes)},
-                                                      {"ranks", row.ranks},
-                                                      {"scaled_ranks", row.scaled_ranks},
-                                                      {"moving_seconds", row.recorded.value()},
-                                                      {"scaled_moving_seconds", row.scaled.value()},
-                                                      {"expected_seconds", row.expected.value()},
-                                                      {"may_hold_waiting", row.may_wait}});
-                                              })},
-                        {"transfers_unchanged", Json(step.unchanged)}};
+    return Json::Object{
+        {"world", step.world},
+        {"ranks", step.scaled},
+        {"step_seconds", step.predicted().value()},
+        {"recorded_seconds", step.recorded.value()},
+        {"rebuilt_seconds", step.rebuilt.value()},
+        {"rebuilt_scaled_seconds", step.scaled_step.value()},
+        {"transfers", json_list(step.transfers,
+                                [](const ScaledTransfer& row) {
+                                    return Json(
+                                        Json::Object{{"collective", to_name(row.kind)},
+                                                     {"kind", to_name(row.role)},
+                                                     {"bytes", Json(row.bytes)},
+                                                     {"ranks", row.ranks},
+                                                     {"scaled_ranks", row.scaled_ranks},
+                                                     {"moving_seconds", row.recorded.value()},
+                                                     {"scaled_moving_seconds", row.scaled.value()},
+                                                     {"expected_seconds", row.expected.value()},
+                                                     {"may_hold_waiting", row.may_wait}});
+                                })},
+        {"transfers_unchanged", Json(step.unchanged)}};
 }
 
 } // namespace
@@ -244,50 +233,50 @@ Json recorded_run_json(const RunSummary& run)
         {"backend", run.backend},
         {"device", run.device},
         {"steps_from", name_of(run.step_source)},
-        {"steps", list_of(run.step_numbers, [](int number) { return Json(number); })},
+        {"steps", run.step_numbers},
         {"times", name_of(run.times)},
         {"on_host", run.on_host},
         {"step_seconds", seconds_or_null(run.step, timeline)},
         {"not_recognised", seconds_or_null(Seconds(run.not_recognised), timeline)},
         {"sizes", std::move(sizes)},
-        {"groups", list_of(run.groups, json_of_group)},
-        {"ranks", list_of(run.ranks,
-                          [&](const RankSummary& rank) {
-                              return rank.graph ? json_of_graph_rank(rank, durations)
-                                                : json_of_rank(rank);
-                          })},
-        {"transfers",
-         list_of(run.transfers,
-                 [&](const TransferRow& row) { return json_of_transfer(row, run.times); })},
-        {"stragglers", list_of(run.stragglers,
-                               [](const StragglerRow& row) {
-                                   return Json(Json::Object{{"rank", row.rank},
-                                                            {"last", row.last},
-                                                            {"kept_waiting", row.kept.value()},
-                                                            {"waited", row.waited.value()}});
-                               })},
-        {"kernels", list_of(run.kernels,
-                            [&](const RecordedKernel& use) {
-                                Json out =
-                                    Json::Object{{"class", to_name(use.work)},
-                                                 {"name", use.name},
-                                                 {"shapes", use.shapes},
-                                                 {"per_rank_and_step", use.count},
-                                                 {"seconds", seconds_or_null(use.time, durations)}};
-                                if (!timeline)
-                                    out["flops"] = use.flops;
-                                return out;
+        {"groups", json_list(run.groups, json_of_group)},
+        {"ranks", json_list(run.ranks,
+                            [&](const RankSummary& rank) {
+                                return rank.graph ? json_of_graph_rank(rank, durations)
+                                                  : json_of_rank(rank);
                             })},
+        {"transfers",
+         json_list(run.transfers,
+                   [&](const TransferRow& row) { return json_of_transfer(row, run.times); })},
+        {"stragglers", json_list(run.stragglers,
+                                 [](const StragglerRow& row) {
+                                     return Json(Json::Object{{"rank", row.rank},
+                                                              {"last", row.last},
+                                                              {"kept_waiting", row.kept.value()},
+                                                              {"waited", row.waited.value()}});
+                                 })},
+        {"kernels", json_list(run.kernels,
+                              [&](const RecordedKernel& use) {
+                                  Json out = Json::Object{
+                                      {"class", to_name(use.work)},
+                                      {"name", use.name},
+                                      {"shapes", use.shapes},
+                                      {"per_rank_and_step", use.count},
+                                      {"seconds", seconds_or_null(use.time, durations)}};
+                                  if (!timeline)
+                                      out["flops"] = use.flops;
+                                  return out;
+                              })},
         {"rebuilt", run.rebuilt ? json_of_rebuilt(*run.rebuilt) : Json()},
         {"critical_path",
-         list_of(
+         json_list(
              run.path,
              [](const RecordedPathShare& share) {
                  return Json(Json::Object{{"of", name_of(share)}, {"seconds", share.time.value()}});
              })},
         {"scaled", run.scaled ? json_of_scaled(*run.scaled) : Json()},
-        {"doubts", list_of(run.doubts, [](const std::string& text) { return Json(text); })},
-        {"assumed", list_of(run.assumed, [](const std::string& text) { return Json(text); })}};
+        {"doubts", run.doubts},
+        {"assumed", run.assumed}};
 }
 
 } // namespace trainyard

@@ -210,17 +210,11 @@ Json to_json(const TraceFit& fit)
                                       {"high", loss.high},
                                       {"before", loss.before},
                                       {"kernels", static_cast<std::int64_t>(loss.kernels)}});
-    const auto list_of = [](const std::vector<std::string>& texts) {
-        Json out = Json::array();
-        for (const std::string& text : texts)
-            out.push_back(text);
-        return out;
-    };
     return Json::Object{{"rates", std::move(rates)},
                         {"curves", std::move(curves)},
                         {"losses", std::move(losses)},
-                        {"left_out", list_of(fit.left_out)},
-                        {"doubts", list_of(fit.doubts)},
+                        {"left_out", fit.left_out},
+                        {"doubts", fit.doubts},
                         {"classes", std::move(classes)},
                         {"recorded_kernels", fit.recorded_kernels},
                         {"simulated_kernels", fit.simulated_kernels},

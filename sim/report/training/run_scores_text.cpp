@@ -130,9 +130,7 @@ Json to_json(const RunScores& scores)
         one["goodput"] = figure_json(run.goodput);
         one["wall_s"] = figure_json(run.wall);
         one["skipped"] = run.skipped.empty() ? Json() : Json(run.skipped);
-        one["assumptions"] = Json::array();
-        for (const std::string& assumption : run.assumptions)
-            one["assumptions"].push_back(assumption);
+        one["assumptions"] = run.assumptions;
         out["runs"].push_back(std::move(one));
     }
     return out;

@@ -89,15 +89,10 @@ Json to_json(const TrainingReport& report)
     out["checkpoint_write_s"] = training.process.checkpoint.write.value();
     out["checkpoint_block_s"] = training.process.checkpoint.block.value();
     out["cost"] = cost_json(training);
-    out["sensitivities"] = Json::array();
-    for (const TrainingSensitivity& one : report.sensitivities)
-        out["sensitivities"].push_back(sensitivity_json(one));
+    out["sensitivities"] = json_list(report.sensitivities, sensitivity_json);
     if (report.simulated)
         out["simulated"] = simulated_json(*report.simulated);
-    Json assumptions = Json::array();
-    for (const std::string& assumption : training.assumptions)
-        assumptions.push_back(assumption);
-    out["assumptions"] = std::move(assumptions);
+    out["assumptions"] = training.assumptions;
     return out;
 }
 

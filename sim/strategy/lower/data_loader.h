@@ -28,7 +28,6 @@ private:
     bool runs() const { return positions_ > 0 && writer_.job().data.has_value(); }
     void load();
     void load_on_host();
-    void wait_for_batch();
     void send_ahead();
     void send();
     void host_op(std::string name, LoaderPart part, std::vector<EventId> waits, EventId record);

@@ -62,7 +62,6 @@ public:
     const AllocatorTotals& peak() const { return peak_; } // of each by itself
     int retries() const { return retries_; } // times that everything unused was given back
 
-    std::int64_t block_bytes(Handle handle) const { return blocks_[handle].bytes; }
     std::int64_t address(Handle handle) const { return blocks_[handle].address; }
 
 private:

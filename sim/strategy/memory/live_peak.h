@@ -20,8 +20,4 @@ LivePeak live_peak(const HostOrder& order, const Role& role);
 using KindBytes = std::array<std::int64_t, memory_kind_count>;
 KindBytes bytes_by_kind(const Program& program, const std::vector<std::int64_t>& tensors);
 
-// What does not add up when the step's events are followed instance by instance: a tensor that is
-// freed without being there, allocated twice, or left at the end. Our mistake, never the input's.
-std::vector<std::string> replay_flaws(const Program& program, const Role& role);
-
 } // namespace trainyard

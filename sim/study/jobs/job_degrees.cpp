@@ -2,9 +2,9 @@
 
 #include "sim/study/jobs/job_degrees.h"
 
+#include "sim/base/words.h"
 #include "sim/study/jobs/job_context.h"
 
-#include <charconv>
 #include <numeric>
 
 namespace trainyard {
@@ -31,13 +31,8 @@ std::string degrees_text(const Strategy& strategy)
 int with_changes(int value, std::string_view field, const std::vector<Override>& changes)
 {
     for (const Override& change : changes)
-        if (change.field == field) {
-            int changed = 0;
-            const char* const last = change.value.data() + change.value.size();
-            if (const auto [end, error] = std::from_chars(change.value.data(), last, changed);
-                error == std::errc() && end == last)
-                value = changed;
-        }
+        if (change.field == field)
+            value = to_number<int>(change.value).value_or(value);
     return value;
 }
 

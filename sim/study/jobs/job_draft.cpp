@@ -1,6 +1,7 @@
 #include "sim/study/jobs/job_draft.h"
 
 #include "sim/base/spelling.h"
+#include "sim/base/words.h"
 #include "sim/study/jobs/parts_of_a_step.h"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ std::string at_line(const Origin& origin)
 std::optional<std::string_view> why_aside(std::span<const Aside> list, std::string_view name)
 {
     for (const Aside& aside : list)
-        if (name.starts_with(aside.prefix))
+        if (any_word(aside.names, [&](std::string_view start) { return name.starts_with(start); }))
             return aside.why;
     return std::nullopt;
 }

@@ -45,13 +45,23 @@ struct JobSize {
     bool operator==(const JobSize&) const = default;
 };
 
-// Settings that no field of a scenario stands for, by the beginning of their names, and why.
+// Settings that no field of a scenario stands for: why, and how their names begin, parted by
+// spaces.
 struct Aside {
-    std::string_view prefix;
     std::string_view why;
+    std::string_view names;
 };
 
-// Why a setting is left aside; nothing when no name of the list begins it.
+// Why settings of several programs are left aside.
+inline constexpr std::string_view of_learning = "of the learning, not of the time of a step";
+inline constexpr std::string_view of_data = "of the data, not of the time of a step";
+inline constexpr std::string_view of_files =
+    "of checkpoints and logs, which are not part of a step";
+inline constexpr std::string_view of_numbers = "of the numerics, within the noise of a step's time";
+inline constexpr std::string_view of_rollouts = "of the generation, which is not modelled";
+inline constexpr std::string_view sharded_alone = "each layer is sharded by itself, as modelled";
+
+// Why a setting is left aside; nothing when none of the list begins its name.
 std::optional<std::string_view> why_aside(std::span<const Aside> list, std::string_view name);
 
 class JobDraft {

@@ -1,6 +1,7 @@
 #include "sim/study/jobs/job_export.h"
 
 #include "sim/base/fields.h"
+#include "sim/base/words.h"
 #include "sim/study/framework_limits.h"
 #include "sim/study/jobs/megatron/megatron.h"
 #include "sim/study/jobs/torch/deepspeed.h"
@@ -11,7 +12,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 
 namespace trainyard {
 namespace {
@@ -106,21 +106,11 @@ std::vector<JobDifference> differences(const Json& here, const Json& there)
 // What a layout is, whatever software runs it.
 bool is_of_layout(const std::string& field)
 {
-    static constexpr std::array fields{"strategy.tp",
-                                       "strategy.cp",
-                                       "strategy.pp",
-                                       "strategy.vpp",
-                                       "strategy.ep",
-                                       "strategy.etp",
-                                       "strategy.dp",
-                                       "strategy.zero",
-                                       "strategy.schedule",
-                                       "training.global_batch",
-                                       "training.micro_batch",
-                                       "training.recompute",
-                                       "training.recompute_layers",
-                                       "training.recompute_modules"};
-    return std::ranges::find(fields, field) != fields.end();
+    constexpr std::string_view fields =
+        "strategy.tp strategy.cp strategy.pp strategy.vpp strategy.ep strategy.etp strategy.dp "
+        "strategy.zero strategy.schedule training.global_batch training.micro_batch "
+        "training.recompute training.recompute_layers training.recompute_modules";
+    return has_word(fields, field);
 }
 
 // The sentences at the head of a text, as its format has comments.

@@ -16,32 +16,17 @@ namespace {
 
 constexpr std::string_view of_the_launcher = "of the launcher";
 constexpr std::string_view of_loaded_weights = "of the weights as they are loaded and stored";
-constexpr std::string_view wrapped_alone = "each layer is sharded by itself, as modelled";
 
 constexpr std::array accelerate_aside{
-    Aside{"--compute-environment", of_the_launcher},
-    Aside{"--debug", of_the_launcher},
-    Aside{"--deepspeed-hostfile", of_the_launcher},
-    Aside{"--deepspeed-multinode-launcher", of_the_launcher},
-    Aside{"--deepspeed-inclusion-filter", of_the_launcher},
-    Aside{"--deepspeed-exclusion-filter", of_the_launcher},
-    Aside{"--deepspeed-moe-layer-cls-names", of_the_launcher},
-    Aside{"--enable-cpu-affinity", of_the_launcher},
-    Aside{"--gpu-ids", of_the_launcher},
-    Aside{"--machine-rank", of_the_launcher},
-    Aside{"--main-", of_the_launcher},
-    Aside{"--rdzv-", of_the_launcher},
-    Aside{"--same-network", of_the_launcher},
-    Aside{"--tpu-", of_the_launcher},
-    Aside{"--use-cpu", of_the_launcher},
-    Aside{"--commands", of_the_launcher},
-    Aside{"--command-file", of_the_launcher},
-    Aside{"--downcast-bf16", of_the_launcher},
-    Aside{"--gradient-clipping", "of the learning, not of the time of a step"},
-    Aside{"--zero3-", of_loaded_weights},
-    Aside{"--fsdp-min-num-params", wrapped_alone},
-    Aside{"--fsdp-use-orig-params", wrapped_alone},
-    Aside{"--fsdp-forward-prefetch", "gathers are as far ahead as FSDP's own are"},
+    Aside{of_the_launcher,
+          "--compute-environment --debug --deepspeed-hostfile --deepspeed-multinode-launcher "
+          "--deepspeed-inclusion-filter --deepspeed-exclusion-filter "
+          "--deepspeed-moe-layer-cls-names --enable-cpu-affinity --gpu-ids --machine-rank --main- "
+          "--rdzv- --same-network --tpu- --use-cpu --commands --command-file --downcast-bf16"},
+    Aside{of_learning, "--gradient-clipping"},
+    Aside{of_loaded_weights, "--zero3-"},
+    Aside{sharded_alone, "--fsdp-min-num-params --fsdp-use-orig-params"},
+    Aside{"gathers are as far ahead as FSDP's own are", "--fsdp-forward-prefetch"},
 };
 
 // Settings of a tree as arguments: sections are left out of their names, null says nothing.

@@ -1,6 +1,7 @@
 #include "sim/study/jobs/named_model.h"
 
 #include "sim/base/spelling.h"
+#include "sim/base/words.h"
 #include "sim/study/inputs.h"
 #include "sim/study/problems.h"
 #include "sim/workload/model_reader.h"
@@ -8,109 +9,74 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <span>
 
 namespace trainyard {
 namespace {
 
 // Words of a name that say how a model was tuned or packed, not of what shape it is.
-constexpr std::array<std::string_view, 35> tuning_words{
-    "instruct", "chat",    "hf",          "base",     "it",    "sft",   "dpo",
-    "pt",       "bf16",    "fp8",         "fp16",     "meta",  "coder", "math",
-    "code",     "text",    "thinking",    "2507",     "2407",  "2410",  "0324",
-    "0528",     "preview", "release",     "pretrain", "model", "new",   "vllm",
-    "rl",       "nvidia",  "dequantized", "mcore",    "2509",  "2512",  "1025"};
+constexpr std::string_view tuning_words =
+    "instruct chat hf base it sft dpo pt bf16 fp8 fp16 meta coder math code text thinking 2507 "
+    "2407 2410 0324 0528 preview release pretrain model new vllm rl nvidia dequantized mcore 2509 "
+    "2512 1025";
 
 // And those of weights in fewer bits.
-constexpr std::array<std::string_view, 11> narrow_words{
-    "awq", "gptq", "nvfp4", "bnb", "nf4", "4bit", "8bit", "linearized", "int4", "aqlm", "2bit"};
-
-bool is_one_of(std::span<const std::string_view> words, std::string_view word)
-{
-    return std::ranges::find(words, word) != words.end();
-}
+constexpr std::string_view narrow_words =
+    "awq gptq nvfp4 bnb nf4 4bit 8bit linearized int4 aqlm 2bit";
 
 // Other releases of the same sizes, by plain names without those words.
 struct SameShape {
-    std::string_view name;
     std::string_view shipped;
+    std::string_view names;
 };
 constexpr std::array same_shapes{
-    SameShape{"llama7b", "llama-2-7b"},
-    SameShape{"llama13b", "llama-2-13b"},
-    SameShape{"vicuna7b", "llama-2-7b"},
-    SameShape{"vicuna7bv15", "llama-2-7b"},
-    SameShape{"vicuna13bv15", "llama-2-13b"},
-    SameShape{"codellama7b", "llama-2-7b"},
-    SameShape{"codellama13b", "llama-2-13b"},
-    SameShape{"llama38b", "llama-3.1-8b"},
-    SameShape{"llama370b", "llama-3.1-70b"},
-    SameShape{"llama3370b", "llama-3.1-70b"},
-    SameShape{"deepseekr1", "deepseek-v3"},
-    SameShape{"deepseekv31", "deepseek-v3"},
-    SameShape{"deepseekr1distillllama8b", "llama-3.1-8b"},
-    SameShape{"deepseekr1distillllama70b", "llama-3.1-70b"},
-    SameShape{"deepseekr1distillqwen7b", "qwen2.5-7b"},
-    SameShape{"deepseekr1distillqwen14b", "qwen2.5-14b"},
-    SameShape{"deepseekr1distillqwen32b", "qwen2.5-32b"},
-    SameShape{"qwen205b", "qwen2.5-0.5b"},
-    SameShape{"qwen215b", "qwen2.5-1.5b"},
-    SameShape{"qwen27b", "qwen2.5-7b"},
-    SameShape{"qwen272b", "qwen2.5-72b"},
-    SameShape{"codellama70b", "llama-2-70b"},
-    SameShape{"openllama7bv2", "llama-2-7b"},
-    SameShape{"openllama3b", "open-llama-3b-v2"},
-    SameShape{"tinyllama11bv10", "tinyllama-1.1b"},
-    SameShape{"tinyllamav11", "tinyllama-1.1b"},
-    SameShape{"deepseekv25", "deepseek-v2"},
-    SameShape{"deepcoder14b", "qwen2.5-14b"},
-    SameShape{"cogitov1qwen14b", "qwen2.5-14b"},
-    SameShape{"cogitov1llama3b", "llama-3.2-3b"},
-    SameShape{"gptosssafeguard20b", "gpt-oss-20b"},
-    SameShape{"gptosssafeguard120b", "gpt-oss-120b"},
-    SameShape{"mistral7b", "mistral-7b-v0.1"},
-    SameShape{"zephyr7bbeta", "mistral-7b-v0.1"},
-    SameShape{"mistral7bv02", "mistral-7b-v0.3"},
-    SameShape{"devstralsmall", "mistral-small-24b"},
-    SameShape{"magistralsmall2506", "mistral-small-24b"},
-    SameShape{"magistralsmall", "mistral-small-24b"},
-    SameShape{"phi35mini", "phi-3-mini"},
-    SameShape{"phi414b", "phi-4"},
-    SameShape{"phi4reasoning", "phi-4"},
-    SameShape{"phi4reasoningplus", "phi-4"},
-    SameShape{"qwq32b", "qwen2.5-32b"},
-    SameShape{"granite7blab", "llama-2-7b"},
-    SameShape{"mixtral8x7bv01", "mixtral-8x7b"},
-    SameShape{"mixtral8x22bv01", "mixtral-8x22b"},
-    SameShape{"mistralnemo", "mistral-nemo-12b"},
-    SameShape{"phi3mini4k", "phi-3-mini"},
-    SameShape{"phi3mini128k", "phi-3-mini"},
-    SameShape{"phi3medium4k", "phi-3-medium"},
+    SameShape{"llama-2-7b", "llama7b vicuna7b vicuna7bv15 codellama7b openllama7bv2 granite7blab"},
+    SameShape{"llama-2-13b", "llama13b vicuna13bv15 codellama13b"},
+    SameShape{"llama-3.1-8b", "llama38b deepseekr1distillllama8b"},
+    SameShape{"llama-3.1-70b", "llama370b llama3370b deepseekr1distillllama70b"},
+    SameShape{"deepseek-v3", "deepseekr1 deepseekv31"},
+    SameShape{"qwen2.5-7b", "deepseekr1distillqwen7b qwen27b"},
+    SameShape{"qwen2.5-14b", "deepseekr1distillqwen14b deepcoder14b cogitov1qwen14b"},
+    SameShape{"qwen2.5-32b", "deepseekr1distillqwen32b qwq32b"},
+    SameShape{"qwen2.5-0.5b", "qwen205b"},
+    SameShape{"qwen2.5-1.5b", "qwen215b"},
+    SameShape{"qwen2.5-72b", "qwen272b"},
+    SameShape{"llama-2-70b", "codellama70b"},
+    SameShape{"open-llama-3b-v2", "openllama3b"},
+    SameShape{"tinyllama-1.1b", "tinyllama11bv10 tinyllamav11"},
+    SameShape{"deepseek-v2", "deepseekv25"},
+    SameShape{"llama-3.2-3b", "cogitov1llama3b"},
+    SameShape{"gpt-oss-20b", "gptosssafeguard20b"},
+    SameShape{"gpt-oss-120b", "gptosssafeguard120b"},
+    SameShape{"mistral-7b-v0.1", "mistral7b zephyr7bbeta"},
+    SameShape{"mistral-7b-v0.3", "mistral7bv02"},
+    SameShape{"mistral-small-24b", "devstralsmall magistralsmall2506 magistralsmall"},
+    SameShape{"phi-3-mini", "phi35mini phi3mini4k phi3mini128k"},
+    SameShape{"phi-4", "phi414b phi4reasoning phi4reasoningplus"},
+    SameShape{"mixtral-8x7b", "mixtral8x7bv01"},
+    SameShape{"mixtral-8x22b", "mixtral8x22bv01"},
+    SameShape{"mistral-nemo-12b", "mistralnemo"},
+    SameShape{"phi-3-medium", "phi3medium4k"},
     // Models of texts and images of which the part for text is a shipped one.
-    SameShape{"qwen2vl2b", "qwen2.5-1.5b"},
-    SameShape{"qwen2vl7b", "qwen2.5-7b"},
-    SameShape{"qwen2vl72b", "qwen2.5-72b"},
-    SameShape{"qwen25vl3b", "qwen2.5-3b"},
-    SameShape{"qwen25vl7b", "qwen2.5-7b"},
-    SameShape{"qwen25vl32b", "qwen2.5-32b"},
-    SameShape{"qwen25vl72b", "qwen2.5-72b"},
-    SameShape{"qwen3vl2b", "qwen3-1.7b"},
-    SameShape{"qwen3vl4b", "qwen3-4b"},
-    SameShape{"qwen3vl8b", "qwen3-8b"},
-    SameShape{"qwen3vl32b", "qwen3-32b"},
-    SameShape{"qwen3vl30ba3b", "qwen3-30b-a3b"},
-    SameShape{"qwen3vl235ba22b", "qwen3-235b-a22b"},
-    SameShape{"llava157b", "llama-2-7b"},
-    SameShape{"llavav157b", "llama-2-7b"},
-    SameShape{"llava1513b", "llama-2-13b"},
-    SameShape{"pixtral12b2409", "mistral-nemo-12b"},
-    SameShape{"pixtral12b", "mistral-nemo-12b"},
-    SameShape{"stablelm3b4e1t", "stablelm-3b"},
-    SameShape{"qwen3627b", "qwen3.5-27b"},
-    SameShape{"qwen3635ba3b", "qwen3.5-35b-a3b"},
-    SameShape{"jambav01", "jamba-v0.1-52b"},
-    SameShape{"llama4scout17b16e", "llama-4-scout-17b-16e"},
-    SameShape{"llama4maverick17b128e", "llama-4-maverick-17b-128e"},
+    SameShape{"qwen2.5-1.5b", "qwen2vl2b"},
+    SameShape{"qwen2.5-7b", "qwen2vl7b qwen25vl7b"},
+    SameShape{"qwen2.5-72b", "qwen2vl72b qwen25vl72b"},
+    SameShape{"qwen2.5-3b", "qwen25vl3b"},
+    SameShape{"qwen2.5-32b", "qwen25vl32b"},
+    SameShape{"qwen3-1.7b", "qwen3vl2b"},
+    SameShape{"qwen3-4b", "qwen3vl4b"},
+    SameShape{"qwen3-8b", "qwen3vl8b"},
+    SameShape{"qwen3-32b", "qwen3vl32b"},
+    SameShape{"qwen3-30b-a3b", "qwen3vl30ba3b"},
+    SameShape{"qwen3-235b-a22b", "qwen3vl235ba22b"},
+    SameShape{"llama-2-7b", "llava157b llavav157b"},
+    SameShape{"llama-2-13b", "llava1513b"},
+    SameShape{"mistral-nemo-12b", "pixtral12b2409 pixtral12b"},
+    SameShape{"stablelm-3b", "stablelm3b4e1t"},
+    SameShape{"qwen3.5-27b", "qwen3627b"},
+    SameShape{"qwen3.5-35b-a3b", "qwen3635ba3b"},
+    SameShape{"jamba-v0.1-52b", "jambav01"},
+    SameShape{"llama-4-scout-17b-16e", "llama4scout17b16e"},
+    SameShape{"llama-4-maverick-17b-128e", "llama4maverick17b128e"},
 };
 
 // What stands behind the last slash, or the last "--" of a cache folder: models--org--name.
@@ -143,7 +109,7 @@ std::string shape_name(std::string_view name)
 {
     std::string out;
     for (const std::string& word : words_of(name))
-        if (!is_one_of(tuning_words, word) && !is_one_of(narrow_words, word))
+        if (!has_word(tuning_words, word) && !has_word(narrow_words, word))
             out += word;
     return out;
 }
@@ -159,19 +125,19 @@ bool is_a_size(const std::string& word)
 // "tinyllama-1.1b-step-240k". Not where they tell of other layers.
 std::string shipped_at_the_begin(std::string_view part, const std::vector<std::string>& shipped)
 {
-    constexpr std::array<std::string_view, 17> other_layers{
-        "pro", "moe",  "draft", "eagle",  "medusa", "tiny",  "mini",     "pruned", "upscaled",
-        "vl",  "omni", "audio", "vision", "width",  "depth", "minitron", "mamba"};
+    constexpr std::string_view other_layers =
+        "pro moe draft eagle medusa tiny mini pruned upscaled vl omni audio vision width depth "
+        "minitron mamba";
     const std::vector<std::string> words = words_of(part);
     std::string begin;
     std::string out;
     bool sized = false;
     for (const std::string& word : words) {
         const bool active = word.starts_with('a') && is_a_size(word); // "a3b"
-        if (is_one_of(other_layers, word) || word.ends_with("layers") || active)
+        if (has_word(other_layers, word) || word.ends_with("layers") || active)
             return {};
         sized = sized || is_a_size(word);
-        if (!is_one_of(tuning_words, word) && !is_one_of(narrow_words, word))
+        if (!has_word(tuning_words, word) && !has_word(narrow_words, word))
             begin += word;
         if (!sized)
             continue;
@@ -179,7 +145,7 @@ std::string shipped_at_the_begin(std::string_view part, const std::vector<std::s
             if (shape_name(one) == begin)
                 out = one;
         for (const SameShape& one : same_shapes)
-            if (one.name == begin)
+            if (has_word(one.names, begin))
                 out = one.shipped;
     }
     return out;
@@ -200,8 +166,9 @@ std::string shipped_by_part(std::string_view name)
     for (const std::string& one : shipped)
         if (shape_name(one) == shape)
             return one;
-    const auto* const same = std::find_if(same_shapes.begin(), same_shapes.end(),
-                                          [&](const SameShape& one) { return one.name == shape; });
+    const auto* const same =
+        std::find_if(same_shapes.begin(), same_shapes.end(),
+                     [&](const SameShape& one) { return has_word(one.names, shape); });
     return same == same_shapes.end() ? shipped_at_the_begin(part, shipped)
                                      : std::string(same->shipped);
 }
@@ -278,7 +245,7 @@ void take_named_model(const std::string& name, const Origin& origin, JobContext&
     draft.take(draft.scenario.model, Source{shipped, {}}, "model", origin);
     draft.model = std::move(*model);
     if (std::ranges::any_of(words_of(name),
-                            [](const std::string& word) { return is_one_of(narrow_words, word); }))
+                            [](const std::string& word) { return has_word(narrow_words, word); }))
         draft.flag(fmt::format("{}: weights in fewer bits are not modelled, taken in the format "
                                "of training",
                                origin.setting));

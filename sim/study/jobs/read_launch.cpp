@@ -1,5 +1,6 @@
 // Jobs given as scripts: the launch, and the reader of what it starts.
 
+#include "sim/base/words.h"
 #include "sim/study/jobs/job_readers.h"
 #include "sim/study/jobs/launch_program.h"
 #include "sim/study/jobs/manifest.h"
@@ -13,7 +14,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdlib>
 #include <sstream>
 
@@ -178,11 +178,8 @@ void take_variable_size(const std::string& name, const Launch& launch, JobDraft&
     if (has_unknown(text))
         return draft.flag({found->second.line(), fmt::format("{}={}", name, text)},
                           "is no number known here");
-    int count = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-    if (error == std::errc() && end == text.data() + text.size() && count >= 1 &&
-        count <= 1'000'000) {
-        size = count;
+    if (const auto count = to_number<int>(text); count && *count >= 1 && *count <= 1'000'000) {
+        size = *count;
         draft.understand({found->second.line(), fmt::format("{}={}", name, text)}, "the launch");
     }
 }

@@ -1,13 +1,13 @@
 #include "sim/study/jobs/structured_text.h"
 
 #include "sim/base/input_limits.h"
+#include "sim/base/words.h"
 
 #include <fmt/core.h>
 #include <toml++/toml.h>
 #include <yaml-cpp/depthguard.h>
 #include <yaml-cpp/yaml.h>
 
-#include <charconv>
 #include <optional>
 #include <sstream>
 #include <unordered_map>
@@ -133,15 +133,10 @@ Json from_scalar(const YAML::Node& node)
         return Json(true);
     if (text == "false" || text == "False" || text == "no")
         return Json(false);
-    std::int64_t whole = 0;
-    const char* const last = text.data() + text.size();
-    if (const auto [end, error] = std::from_chars(text.data(), last, whole);
-        error == std::errc() && end == last)
-        return Json(whole);
-    double number = 0;
-    if (const auto [end, error] = std::from_chars(text.data(), last, number);
-        error == std::errc() && end == last)
-        return Json(number);
+    if (const auto whole = to_number<std::int64_t>(text))
+        return Json(*whole);
+    if (const auto number = to_number<double>(text))
+        return Json(*number);
     return Json(text);
 }
 

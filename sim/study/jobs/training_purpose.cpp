@@ -12,8 +12,7 @@ namespace {
 constexpr std::string_view beyond_what = "passes over pairs, of a frozen model or to generate are "
                                          "not modelled, taken as training on text";
 
-constexpr std::array<std::string_view, 9> beyond_text{"dpo", "kto",  "orpo", "rm",    "ppo",
-                                                      "gkd", "grpo", "gold", "reward"};
+constexpr std::string_view beyond_text = "dpo kto orpo rm ppo gkd grpo gold reward";
 
 // Arguments that say what for, and whether any value of theirs is beyond training on text.
 struct PurposeArgument {
@@ -51,7 +50,7 @@ void flag_purpose_of(const std::string& program, JobDraft& draft)
     for (std::size_t from = 0; from < name.size();) {
         const std::size_t end = std::min(name.find_first_of("_-. ", from), name.size());
         const std::string word = name.substr(from, end - from);
-        if (std::find(beyond_text.begin(), beyond_text.end(), word) != beyond_text.end())
+        if (has_word(beyond_text, word))
             return draft.flag({0, program}, beyond_what);
         from = end + 1;
     }
@@ -63,7 +62,7 @@ void flag_purpose(ArgumentValues& values, JobDraft& draft)
         std::string said = lower_case(values.text(name));
         said = said.substr(said.rfind('_') + 1); // "TRL_DPO"
         const bool named = whichever && !said.empty();
-        if (named || std::find(beyond_text.begin(), beyond_text.end(), said) != beyond_text.end())
+        if (named || has_word(beyond_text, said))
             draft.flag(values.origin(name), beyond_what);
     }
     for (const std::string_view name : unmodelled)

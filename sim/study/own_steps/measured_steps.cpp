@@ -178,8 +178,7 @@ Checked<MeasuredSteps> measured_steps(std::span<const RecordFile> files, const s
         return tl::unexpected(problems);
     const std::string where = files.empty() ? std::string() : files.front().file;
     if (count == 0)
-        return tl::unexpected(Problems{{where, 0, "", "no record in it",
-                                        "one to ten measured steps are needed", Severity::error}});
+        return rejected(where, "no record in it", "one to ten measured steps are needed");
     if (count > most_own_steps)
         return tl::unexpected(Problems{
             {where, 0, "", fmt::format("{} records, {} at most", count, most_own_steps),

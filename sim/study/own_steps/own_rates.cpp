@@ -277,17 +277,6 @@ double prior_spread(const OwnRate& rate, const Json& profile)
     return rate.least_spread;
 }
 
-std::string stated_value(const OwnRate& rate, const Json& profile)
-{
-    for (const RatePlace& place : rate.places)
-        if (const Json* const value = value_at(profile, place.path)) {
-            if (value->is_number())
-                return fmt::format("{:.3g}", value->as_double());
-            return value->as_string();
-        }
-    return {};
-}
-
 void change_rate(Json& profile, const OwnRate& rate, double change)
 {
     for (const RatePlace& place : rate.places)

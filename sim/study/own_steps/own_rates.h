@@ -53,9 +53,6 @@ bool stands_in(const OwnRate& rate, const Json& profile);
 // The same, of rates that whole steps can tell.
 bool told_by_steps(const OwnRate& rate, const Json& profile);
 
-// The value of the rate's first constant that the profile has, as text; empty: tables alone.
-std::string stated_value(const OwnRate& rate, const Json& profile);
-
 // What is written beside a solved constant.
 struct SolvedRate {
     double change = 0; // of the logarithm

@@ -59,10 +59,7 @@ Json to_json(const OwnStepsScores& scores)
     out["own_steps"] = scores.own_steps;
     out["machines"] = rows_json(scores.machines);
     out["alike"] = rows_json(scores.alike);
-    Json skipped = Json::array();
-    for (const std::string& text : scores.skipped)
-        skipped.push_back(text);
-    out["skipped"] = std::move(skipped);
+    out["skipped"] = scores.skipped;
     return out;
 }
 

@@ -2,14 +2,13 @@
 
 #include "sim/base/fields.h"
 #include "sim/base/spelling.h"
+#include "sim/base/words.h"
 #include "sim/strategy/misfits.h"
 #include "sim/study/framework_limits.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <type_traits>
 
 namespace trainyard {
@@ -65,8 +64,8 @@ void add_micro_batches(SearchSpace& space, const Training& training, std::int64_
 // Gpipe and breadth-first keep more for the same time.
 bool worth_a_look(const PipelineSchedule& schedule)
 {
-    static constexpr std::array left_out{"gpipe", "breadth-first", "interleaved-1f1b"};
-    return std::ranges::find(left_out, schedule.name()) == left_out.end();
+    constexpr std::string_view left_out = "gpipe breadth-first interleaved-1f1b";
+    return !has_word(left_out, schedule.name());
 }
 
 void add_transformer(SearchSpace& space, const Scenario& scenario, const Transformer& model,
@@ -124,15 +123,6 @@ Diagnostic problem(const SweepAxis& axis, std::string message, std::string hint)
             Severity::error};
 }
 
-template <class T>
-std::optional<T> number_of(const std::string& text)
-{
-    T value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool whole = error == std::errc() && end == text.data() + text.size();
-    return whole ? std::optional(value) : std::nullopt;
-}
-
 std::optional<RecomputeChoice> recompute_of(const std::string& text)
 {
     const std::size_t colon = text.find(':');
@@ -147,7 +137,7 @@ std::optional<RecomputeChoice> recompute_of(const std::string& text)
         return std::nullopt;
     if (colon == std::string::npos)
         return choice;
-    choice.layers = number_of<int>(text.substr(colon + 1));
+    choice.layers = to_number<int>(text.substr(colon + 1));
     if (!choice.layers || *choice.layers < 1 || choice.kind != Recompute::full)
         return std::nullopt;
     return choice;
@@ -174,7 +164,7 @@ Problems take_sizes(std::vector<T>& values, const SweepAxis& axis, T least, T mo
 {
     return take(values, axis, least > 0 ? "size from 1 on" : "ZeRO stage from 0 to 3",
                 [&](const std::string& text) {
-                    const std::optional<T> value = number_of<T>(text);
+                    const std::optional<T> value = to_number<T>(text);
                     return value && *value >= least && *value <= most ? value : std::nullopt;
                 });
 }

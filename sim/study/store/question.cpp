@@ -42,15 +42,6 @@ std::uint64_t preset_hash()
     return hash;
 }
 
-template <class T>
-Json list_of(const std::vector<T>& values)
-{
-    Json out = Json::array();
-    for (const T& value : values)
-        out.push_back(Json(value));
-    return out;
-}
-
 } // namespace
 
 std::string program_name()
@@ -104,18 +95,18 @@ Json to_json(const SearchSpace& space)
         recompute.push_back(
             Json(choice.layers ? fmt::format("{}:{}", kind, *choice.layers) : kind));
     }
-    return Json::Object{{"strategy.tp", list_of(space.tp)},
-                        {"strategy.cp", list_of(space.cp)},
-                        {"strategy.pp", list_of(space.pp)},
-                        {"strategy.vpp", list_of(space.vpp)},
-                        {"strategy.ep", list_of(space.ep)},
-                        {"strategy.etp", list_of(space.etp)},
-                        {"strategy.zero", list_of(space.zero)},
+    return Json::Object{{"strategy.tp", space.tp},
+                        {"strategy.cp", space.cp},
+                        {"strategy.pp", space.pp},
+                        {"strategy.vpp", space.vpp},
+                        {"strategy.ep", space.ep},
+                        {"strategy.etp", space.etp},
+                        {"strategy.zero", space.zero},
                         {"zero_with_stages", space.zero_with_stages},
                         {"zero_with_experts", space.zero_with_experts},
                         {"strategy.schedule", std::move(schedules)},
-                        {"training.global_batch", list_of(space.global_batches)},
-                        {"training.micro_batch", list_of(space.micro_batches)},
+                        {"training.global_batch", space.global_batches},
+                        {"training.micro_batch", space.micro_batches},
                         {"training.recompute", std::move(recompute)}};
 }
 

@@ -253,10 +253,8 @@ Checked<TraceFit> fit_trace(const RunSummary& recorded, const ScenarioFile& scen
         return tl::unexpected(before.error());
     problem.choose(*before);
     if (problem.chosen.empty())
-        return tl::unexpected(Problems{{trace, 0, "",
-                                        "tells no rate: it has no kernels that the scenario has, "
-                                        "and no transfers of known beginning",
-                                        "", Severity::error}});
+        return rejected(trace, "tells no rate: it has no kernels that the scenario has, "
+                               "and no transfers of known beginning");
     std::vector<double> log_recorded;
     for (const std::size_t c : problem.chosen)
         log_recorded.push_back(std::log(before->recorded[c]));

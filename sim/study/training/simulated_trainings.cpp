@@ -210,11 +210,6 @@ Seconds SimulatedTrainings::quantile(double share) const
     return durations[at];
 }
 
-Seconds SimulatedTrainings::standard_error() const
-{
-    return deviation / std::sqrt(static_cast<double>(durations.size()));
-}
-
 double SimulatedTrainings::share_within(Seconds wall) const
 {
     const auto end = std::upper_bound(durations.begin(), durations.end(), wall);

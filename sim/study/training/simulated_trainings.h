@@ -16,7 +16,6 @@ struct SimulatedTrainings {
 
     // Of the durations; 0.5 is the median. Requires one.
     Seconds quantile(double share) const;
-    Seconds standard_error() const;
     double share_within(Seconds wall) const;
 };
 

@@ -1,23 +1,15 @@
 #include "sim/traces/execution/call_message.h"
 
+#include "sim/base/words.h"
 #include "sim/traces/execution/tensor_text.h"
 #include "sim/traces/kernel_rules.h"
 #include "sim/traces/trace_words.h"
 
 #include <algorithm>
-#include <charconv>
 #include <span>
 
 namespace trainyard {
 namespace {
-
-std::optional<std::uint64_t> whole_number(std::string_view word)
-{
-    std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-    return error == std::errc{} && end == word.data() + word.size() ? std::optional(value)
-                                                                    : std::nullopt;
-}
 
 std::uint64_t bytes_of(const std::vector<TensorReference>& tensors)
 {
@@ -35,7 +27,7 @@ bool is_text(std::string_view member)
 // The other end of a message; this rank in the group; of a broadcast its root.
 void take_rank(CallMessage& out, std::string_view member)
 {
-    const std::optional<std::uint64_t> rank = whole_number(member);
+    const std::optional<std::uint64_t> rank = to_number<std::uint64_t>(member);
     if (!rank || *rank > most_trace_ranks)
         return;
     const std::optional<CollectiveKind> kind = out.transfer.kind;
@@ -47,7 +39,7 @@ void take_rank(CallMessage& out, std::string_view member)
 
 void take_group(CallMessage& out, std::string_view member)
 {
-    out.unnamed_group = whole_number(member);
+    out.unnamed_group = to_number<std::uint64_t>(member);
     const std::vector<std::string_view> words = members_of(member);
     if (words.size() == 2 && out.transfer.group.empty()) {
         out.transfer.group = unquoted(words[0]);
@@ -60,7 +52,7 @@ void take_size(CallMessage& out, std::span<const std::string_view> behind_name)
     constexpr std::size_t splits = 2;
     std::optional<std::uint64_t> size;
     if (behind_name.size() > splits)
-        size = whole_number(behind_name.back());
+        size = to_number<std::uint64_t>(behind_name.back());
     else if (!behind_name.empty() && members_of(behind_name.front()).size() > 1)
         size = members_of(behind_name.front()).size();
     if (size && *size > 0 && *size <= most_trace_ranks && out.transfer.ranks == 0)

@@ -122,9 +122,8 @@ Checked<GraphFacts> chains_of(const ExecutionTrace& trace, const std::vector<boo
         }
     }
     if (done < count)
-        return tl::unexpected(
-            Problems{{trace.file, 0, "", circle(trace, graph, left),
-                      "dependencies of a trace have no circles", Severity::error}});
+        return rejected(trace.file, circle(trace, graph, left),
+                        "dependencies of a trace have no circles");
     return facts;
 }
 

@@ -176,8 +176,7 @@ std::unordered_map<std::uint64_t, std::uint32_t> places_of_nodes(const Execution
 Checked<RankActivity> activity_of(ExecutionTrace&& trace)
 {
     const auto refused = [&](std::string message, std::string hint) {
-        return tl::unexpected(
-            Problems{{trace.file, 0, "", std::move(message), std::move(hint), Severity::error}});
+        return rejected(trace.file, std::move(message), std::move(hint));
     };
     Nesting nesting(trace);
     if (std::string flaw = nesting.find(); !flaw.empty())

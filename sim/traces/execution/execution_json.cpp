@@ -227,10 +227,9 @@ Checked<ExecutionTrace> read_execution_json(JsonStream& stream, const std::strin
             stream.advance();
     } while (several && !stream.ended());
     if (events.builder().size() == 0)
-        return tl::unexpected(Problems{{file, 0, "", "holds no node of an execution trace",
-                                        "record a step with it; dumps of NCCL's flight recorder "
-                                        "are none",
-                                        Severity::error}});
+        return rejected(file, "holds no node of an execution trace",
+                        "record a step with it; dumps of NCCL's flight recorder "
+                        "are none");
     return events.builder().take();
 }
 

@@ -247,8 +247,7 @@ Checked<ExecutionTrace> read_execution_protobuf(JsonStream& stream, const std::s
              fmt::format("node {}, at byte {}: {}", builder.size() + 1, messages.begun(), problem),
              "a whole trace of mlcommons/chakra's protobuf is expected", Severity::error}});
     if (builder.size() == 0)
-        return tl::unexpected(Problems{{file, 0, "", "holds no node of an execution trace",
-                                        "record a step with it", Severity::error}});
+        return rejected(file, "holds no node of an execution trace", "record a step with it");
     return builder.take();
 }
 

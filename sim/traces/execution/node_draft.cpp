@@ -1,6 +1,6 @@
 #include "sim/traces/execution/node_draft.h"
 
-#include <charconv>
+#include "sim/base/words.h"
 
 namespace trainyard {
 namespace {
@@ -115,14 +115,10 @@ void NodeDraft::text(NodeField field, std::string_view value)
             if (known == value)
                 type = of;
         break;
-    default: {
-        std::int64_t number_in = 0;
-        const auto [end, error] =
-            std::from_chars(value.data(), value.data() + value.size(), number_in);
-        if (error == std::errc{} && end == value.data() + value.size())
-            number(field, number_in);
+    default:
+        if (const auto whole = to_number<std::int64_t>(value))
+            number(field, *whole);
         break;
-    }
     }
 }
 

@@ -1,12 +1,11 @@
 #include "sim/traces/execution/op_rules.h"
 
+#include "sim/base/words.h"
 #include "sim/traces/execution/tensor_text.h"
 
-#include <algorithm>
 #include <array>
 #include <functional>
 #include <numeric>
-#include <utility>
 
 namespace trainyard {
 namespace {
@@ -15,89 +14,30 @@ constexpr std::string_view aten = "aten::";
 
 // Ops whose kernels' names say more than their own (ATen/native/native_functions.yaml). Without
 // overload and the trailing _ of what works in place.
-using OpRule = std::pair<std::string_view, DeviceWork>;
-constexpr std::array<OpRule, 24> named_rules{{
-    {"mm", DeviceWork::gemm},
-    {"addmm", DeviceWork::gemm},
-    {"bmm", DeviceWork::gemm},
-    {"baddbmm", DeviceWork::gemm},
-    {"addbmm", DeviceWork::gemm},
-    {"addmv", DeviceWork::gemm},
-    {"mv", DeviceWork::gemm},
-    {"dot", DeviceWork::gemm},
-    {"_int_mm", DeviceWork::gemm},
-    {"_scaled_mm", DeviceWork::gemm},
-    {"_grouped_mm", DeviceWork::gemm},
-    {"_scaled_grouped_mm", DeviceWork::gemm},
-    {"_addmm_activation", DeviceWork::gemm},
-    {"convolution_backward", DeviceWork::convolution},
-    {"sum", DeviceWork::reduction},
-    {"mean", DeviceWork::reduction},
-    {"max", DeviceWork::reduction},
-    {"min", DeviceWork::reduction},
-    {"any", DeviceWork::reduction},
-    {"all", DeviceWork::reduction},
-    {"linalg_vector_norm", DeviceWork::reduction},
-    {"_foreach_norm", DeviceWork::reduction},
-    {"cat", DeviceWork::copy},
-    {"fill", DeviceWork::copy},
-}};
+struct OpRule {
+    DeviceWork work;
+    std::string_view ops;
+};
+constexpr std::array named_rules{
+    OpRule{DeviceWork::gemm,
+           "mm addmm bmm baddbmm addbmm addmv mv dot _int_mm _scaled_mm _grouped_mm "
+           "_scaled_grouped_mm _addmm_activation"},
+    OpRule{DeviceWork::convolution, "convolution_backward"},
+    OpRule{DeviceWork::reduction, "sum mean max min any all linalg_vector_norm _foreach_norm"},
+    OpRule{DeviceWork::copy, "cat fill"},
+};
 
-constexpr std::array<std::string_view, 11> without_kernel{
-    {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "resize",
-     "_unsafe_view", "detach", "record_stream", "set", "unflatten_dense_tensors"}};
+constexpr std::string_view without_kernel =
+    "empty empty_like empty_strided new_empty new_empty_strided resize _unsafe_view detach "
+    "record_stream set unflatten_dense_tensors";
 
 // Views that hide in no other name: for traces without schemas.
-constexpr std::array<std::string_view, 48> views{{
-    "alias",
-    "as_strided",
-    "broadcast_tensors",
-    "broadcast_to",
-    "chunk",
-    "conj",
-    "contiguous",
-    "diagonal",
-    "expand",
-    "expand_as",
-    "flatten",
-    "imag",
-    "is_nonzero",
-    "item",
-    "lift",
-    "lift_fresh",
-    "mH",
-    "mT",
-    "movedim",
-    "narrow",
-    "numpy_T",
-    "permute",
-    "real",
-    "reshape",
-    "_reshape_alias",
-    "resolve_conj",
-    "resolve_neg",
-    "select",
-    "slice",
-    "split",
-    "split_with_sizes",
-    "squeeze",
-    "stride",
-    "swapaxes",
-    "swapdims",
-    "t",
-    "to",
-    "transpose",
-    "type_as",
-    "unbind",
-    "unflatten",
-    "unfold",
-    "unsafe_chunk",
-    "unsafe_split",
-    "unsqueeze",
-    "view",
-    "view_as",
-    "_local_scalar_dense",
-}};
+constexpr std::string_view views =
+    "alias as_strided broadcast_tensors broadcast_to chunk conj contiguous diagonal expand "
+    "expand_as flatten imag is_nonzero item lift lift_fresh mH mT movedim narrow numpy_T permute "
+    "real reshape _reshape_alias resolve_conj resolve_neg select slice split split_with_sizes "
+    "squeeze stride swapaxes swapdims t to transpose type_as unbind unflatten unfold unsafe_chunk "
+    "unsafe_split unsqueeze view view_as _local_scalar_dense";
 
 // "add" of "aten::add_.Tensor(0)".
 std::string_view plain_name(std::string_view name)
@@ -114,7 +54,7 @@ std::string_view plain_name(std::string_view name)
 bool is_view(std::string_view plain, std::string_view schema)
 {
     if (schema.empty())
-        return std::find(views.begin(), views.end(), plain) != views.end();
+        return has_word(views, plain);
     const std::size_t arrow = schema.rfind("->");
     if (arrow == schema.npos || schema.find('!') != schema.npos)
         return false;
@@ -161,13 +101,12 @@ double flops_of_attention(std::string_view name, std::string_view shapes)
 std::optional<DeviceWork> work_of_op(std::string_view name, std::string_view schema)
 {
     const std::string_view plain = plain_name(name);
-    const auto named = std::find_if(named_rules.begin(), named_rules.end(),
-                                    [&](const OpRule& rule) { return rule.first == plain; });
-    if (named != named_rules.end())
-        return named->second;
+    for (const OpRule& rule : named_rules)
+        if (has_word(rule.ops, plain))
+            return rule.work;
     if (is_view(plain, schema) ||
         name.find("c10d") < name.find("::") || // what it sends a call within it says
-        std::find(without_kernel.begin(), without_kernel.end(), plain) != without_kernel.end())
+        has_word(without_kernel, plain))
         return std::nullopt;
     const DeviceWork work = work_of_kernel(name);
     // What else ATen has works element by element: its names are those of functions.
@@ -180,11 +119,9 @@ double flops_of_op(std::string_view name, std::string_view shapes, std::string_v
     const auto product_at = [&](std::size_t place) {
         return flops_of_product(sizes_at(shapes, place), sizes_at(shapes, place + 1));
     };
-    if (plain == "mm" || plain == "bmm" || plain == "mv" || plain == "_int_mm" ||
-        plain == "_scaled_mm")
+    if (has_word("mm bmm mv _int_mm _scaled_mm", plain))
         return product_at(0);
-    if (plain == "addmm" || plain == "baddbmm" || plain == "addbmm" || plain == "addmv" ||
-        plain == "_addmm_activation")
+    if (has_word("addmm baddbmm addbmm addmv _addmm_activation", plain))
         return product_at(1);
     if (plain == "convolution_backward") { // of the input, of the filters, as the mask asks
         const double gradients =

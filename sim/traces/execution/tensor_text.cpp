@@ -2,19 +2,10 @@
 
 #include "sim/base/words.h"
 
-#include <charconv>
 #include <optional>
 
 namespace trainyard {
 namespace {
-
-std::optional<std::uint64_t> count_in(std::string_view word)
-{
-    std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-    return error == std::errc{} && end == word.data() + word.size() ? std::optional(value)
-                                                                    : std::nullopt;
-}
 
 // The place behind a text in quotes that begins at `at`.
 std::size_t behind_quoted(std::string_view text, std::size_t at)
@@ -35,7 +26,7 @@ std::optional<TensorReference> tensor_of(std::string_view list)
         return std::nullopt;
     std::uint64_t numbers[parts - 1] = {};
     for (std::size_t i = 0; i + 1 < parts; ++i) {
-        const std::optional<std::uint64_t> number = count_in(members[i]);
+        const std::optional<std::uint64_t> number = to_number<std::uint64_t>(members[i]);
         if (!number)
             return std::nullopt;
         numbers[i] = *number;
@@ -107,7 +98,7 @@ std::vector<double> sizes_at(std::string_view shapes, std::size_t place)
     if (place >= tensors.size())
         return out;
     for (const std::string_view word : members_of(tensors[place])) {
-        const std::optional<std::uint64_t> size = count_in(word);
+        const std::optional<std::uint64_t> size = to_number<std::uint64_t>(word);
         if (!size)
             return {};
         out.push_back(static_cast<double>(*size));

@@ -2,6 +2,7 @@
 
 #include "sim/base/json.h"
 #include "sim/base/utf8.h"
+#include "sim/base/words.h"
 #include "sim/traces/execution/call_message.h"
 #include "sim/traces/execution/op_rules.h"
 #include "sim/traces/execution/tensor_text.h"
@@ -9,7 +10,6 @@
 
 #include <fmt/core.h>
 
-#include <charconv>
 #include <filesystem>
 #include <limits>
 
@@ -46,14 +46,10 @@ std::optional<int> rank_in_name(const std::string& file)
 {
     const std::string stem = std::filesystem::path(file).stem().string();
     const std::size_t dot = stem.rfind('.');
-    int rank = -1;
     if (dot == stem.npos)
         return std::nullopt;
-    const auto [end, error] =
-        std::from_chars(stem.data() + dot + 1, stem.data() + stem.size(), rank);
-    return error == std::errc{} && end == stem.data() + stem.size() && rank >= 0
-               ? std::optional(rank)
-               : std::nullopt;
+    const auto rank = to_number<int>(std::string_view(stem).substr(dot + 1));
+    return rank && *rank >= 0 ? rank : std::nullopt;
 }
 
 } // namespace

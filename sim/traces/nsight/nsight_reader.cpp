@@ -302,8 +302,7 @@ private:
 
     tl::unexpected<Problems> refused(std::string message, std::string hint)
     {
-        return tl::unexpected(
-            Problems{{file_, 0, "", std::move(message), std::move(hint), Severity::error}});
+        return rejected(file_, std::move(message), std::move(hint));
     }
 
     std::string file_;
@@ -325,9 +324,8 @@ Checked<std::vector<RankTrace>> read_nsight(const std::string& file, const WorkC
     try {
         return NsightTables(file, work).read();
     } catch (const DatabaseDamaged&) {
-        return tl::unexpected(
-            Problems{{file, 0, "", "is a damaged database: cut, or still written",
-                      "export the report again: nsys export --type sqlite", Severity::error}});
+        return rejected(file, "is a damaged database: cut, or still written",
+                        "export the report again: nsys export --type sqlite");
     }
 }
 

@@ -1,12 +1,12 @@
 // Sizes that a config states for each layer by itself.
 
 #include "sim/base/json.h"
+#include "sim/base/words.h"
 #include "sim/workload/huggingface/pattern.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 
 namespace trainyard {
 namespace {
@@ -182,16 +182,13 @@ void read_own_configs(LayerReading& reading)
     if (layers == nullptr || !layers->is_object())
         return;
     for (const Json::Member& member : layers->members()) {
-        std::size_t layer = 0;
-        const std::string& name = member.first;
-        const auto [end, problem] = std::from_chars(name.data(), name.data() + name.size(), layer);
-        if (problem != std::errc() || end != name.data() + name.size() ||
-            layer >= reading.layers.size() || !member.second.is_object())
+        const auto layer = to_number<std::size_t>(member.first);
+        if (!layer || *layer >= reading.layers.size() || !member.second.is_object())
             return reading.config.error_at(
-                list, fmt::format("\"{}\" is no layer of this model", name),
+                list, fmt::format("\"{}\" is no layer of this model", member.first),
                 fmt::format("from 0 to {}, with what differs", reading.layers.size() - 1));
         for (const Json::Member& own : member.second.members())
-            read_own_config(reading, layer, own.first, own.second);
+            read_own_config(reading, *layer, own.first, own.second);
     }
 }
 

@@ -1,12 +1,12 @@
 #include "sim/workload/huggingface/config.h"
 
 #include "sim/base/json.h"
+#include "sim/base/words.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 
 namespace trainyard {
@@ -246,11 +246,10 @@ std::optional<std::vector<std::int64_t>> separated(std::string_view text)
     std::vector<std::int64_t> numbers;
     while (!text.empty()) {
         const std::string_view one = text.substr(0, text.find(','));
-        std::int64_t number = 0;
-        const auto [end, problem] = std::from_chars(one.data(), one.data() + one.size(), number);
-        if (problem != std::errc() || end != one.data() + one.size() || number < 0)
+        const auto number = to_number<std::int64_t>(one);
+        if (!number || *number < 0)
             return std::nullopt;
-        numbers.push_back(number);
+        numbers.push_back(*number);
         text.remove_prefix(std::min(text.size(), one.size() + 1));
     }
     return numbers;

@@ -1,5 +1,6 @@
 // All families of Hugging Face models.
 
+#include "sim/base/words.h"
 #include "sim/workload/huggingface/family.h"
 
 #include <algorithm>
@@ -12,7 +13,9 @@ std::vector<HfFamily> families()
     std::vector<HfFamily> all;
     for (const auto& kin : {hf_llama_families(), hf_hybrid_families(), hf_gpt_families(),
                             hf_encoder_families(), hf_seq2seq_families()})
-        all.insert(all.end(), kin.begin(), kin.end());
+        for (const HfFamily& alike : kin)
+            for (const std::string_view model_type : split(alike.model_type, ' '))
+                all.push_back({model_type, alike.base, alike.refine});
     return all;
 }
 

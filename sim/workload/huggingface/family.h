@@ -21,7 +21,7 @@ std::vector<std::string> hf_family_names();
 // A family that is not known, told by its keys; says what was taken for granted.
 HfFamily unknown_family(HfConfig& config, std::string_view model_type);
 
-// By kin.
+// By kin; a model type is that of several families with all else alike, parted by spaces.
 std::vector<HfFamily> hf_llama_families();   // RMSNorm or LayerNorm, rotary, gated MLPs
 std::vector<HfFamily> hf_hybrid_families();  // layers of several kinds
 std::vector<HfFamily> hf_gpt_families();     // LayerNorm, GELU, biases

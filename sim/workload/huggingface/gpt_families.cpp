@@ -143,12 +143,14 @@ std::vector<HfFamily> rotary_families()
     });
     const Transformer gpt_j = changed(phi, [](Transformer& t) { t.linear_bias = false; });
     const Transformer tied = changed(neox, [](Transformer& t) { t.tied_embeddings = true; });
-    return {{"gpt_neox", neox, refine_gpt_neox},       {"phi", phi, nullptr},
-            {"mixformer-sequential", phi, nullptr},    {"gptj", gpt_j, refine_gpt_j},
-            {"codegen", gpt_j, refine_gpt_j},          {"starcoder2", tied, nullptr},
-            {"hf_olmo", neox, refine_olmo_checkpoint}, {"llada", llama_like(), refine_llada},
-            {"falcon", tied, refine_falcon},           {"RefinedWeb", tied, refine_first_falcon},
-            {"RefinedWebModel", tied, refine_falcon}};
+    return {{"gpt_neox", neox, refine_gpt_neox},
+            {"phi mixformer-sequential", phi, nullptr},
+            {"gptj codegen", gpt_j, refine_gpt_j},
+            {"starcoder2", tied, nullptr},
+            {"hf_olmo", neox, refine_olmo_checkpoint},
+            {"llada", llama_like(), refine_llada},
+            {"falcon RefinedWebModel", tied, refine_falcon},
+            {"RefinedWeb", tied, refine_first_falcon}};
 }
 
 } // namespace

@@ -67,30 +67,18 @@ std::vector<HfFamily> hf_hybrid_families()
     const Transformer lfm2 = changed(tied, [](Transformer& t) { t.qk_norm = true; });
     const Transformer griffin =
         changed(tied, [](Transformer& t) { t.activation = Activation::gelu; });
-    return {{"qwen3_next", gated, nullptr},
-            {"qwen3_5", gated, nullptr},
-            {"qwen3_5_moe", gated, nullptr},
+    return {{"qwen3_next qwen3_5 qwen3_5_moe", gated, nullptr},
             {"nemotron_h", nemotron, refine_biases},
-            {"nemotron-nas", llama, refine_biases},
-            {"kimi_linear", llama, refine_latent_hybrid},
-            {"kimi_k3", llama, refine_latent_hybrid},
-            {"jamba", llama, nullptr},
-            {"mamba", tied, nullptr},
-            {"falcon_mamba", tied, nullptr},
-            {"mamba2", llama, nullptr},
-            {"bamba", llama, nullptr},
-            {"falcon_h1", llama, nullptr},
+            {"nemotron-nas granitemoehybrid mimo_v2_flash", llama, refine_biases},
+            {"kimi_linear kimi_k3", llama, refine_latent_hybrid},
+            {"jamba mamba2 bamba falcon_h1 minimax minimax_text_01 minimax_m1", llama, nullptr},
+            {"mamba falcon_mamba", tied, nullptr},
             {"zamba2", griffin, nullptr},
-            {"granitemoehybrid", llama, refine_biases},
             {"recurrent_gemma", griffin, refine_recurrent_gemma},
             {"lfm2", lfm2, refine_lfm2},
             {"lfm2_moe", lfm2, nullptr},
             {"olmo_hybrid", changed(llama, [](Transformer& t) { t.qk_norm = true; }), nullptr},
-            {"minimax", llama, nullptr},
-            {"minimax_text_01", llama, nullptr},
-            {"minimax_m1", llama, nullptr},
             {"bailing_moe_linear", llama, refine_ring},
-            {"mimo_v2_flash", llama, refine_biases},
             {"llama4", llama, refine_llama4}};
 }
 

@@ -155,90 +155,30 @@ std::vector<HfFamily> plain_families()
         t.attention_gate = true;
         t.norms_per_layer = 4;
     });
-    return {{"llama", llama, refine_biases},
-            {"mistral", llama, nullptr},
-            {"mistral3", llama, nullptr},
-            {"ministral", llama, nullptr},
-            {"mixtral", llama, nullptr},
-            {"qwen2", qwen2, refine_qwen},
-            {"qwen2_vl", qwen2, refine_qwen},
-            {"qwen2_5_vl", qwen2, refine_qwen},
-            {"qwen2_5_omni", qwen2, refine_qwen},
-            {"qwen2_moe", qwen2, refine_qwen},
-            {"qwen3", qwen3, refine_qwen},
-            {"qwen3_vl", qwen3, refine_qwen},
-            {"qwen3_moe", qwen3, refine_qwen},
-            {"qwen3_vl_moe", qwen3, refine_qwen},
-            {"qwen3_omni_moe", qwen3, refine_qwen},
-            {"mimo", qwen2, refine_qwen},
-            {"phi3", llama, nullptr},
-            {"phi4mm", tied, nullptr},
-            {"baichuan", llama, nullptr},
-            {"internlm", llama, refine_internlm},
-            {"internlm2", llama, refine_internlm},
-            {"internlm3", llama, refine_internlm},
-            {"granite", llama, refine_biases},
-            {"granitemoe", llama, refine_biases},
-            {"smollm3", tied, nullptr},
-            {"olmo", llama, refine_biases},
-            {"olmo2", qwen3, refine_biases},
+    return {{"llama granite granitemoe olmo glm glm4 glm4_moe solar helium llava solar_open cwm "
+             "granitemoeshared glm4v glm4v_moe glm_ocr bitnet",
+             llama, refine_biases},
+            {"mistral mistral3 ministral mixtral phi3 baichuan exaone dbrx arctic step3 "
+             "step3_text deci ministral3 mistral4",
+             llama, nullptr},
+            {"qwen2 qwen2_vl qwen2_5_vl qwen2_5_omni qwen2_moe mimo", qwen2, refine_qwen},
+            {"qwen3 qwen3_vl qwen3_moe qwen3_vl_moe qwen3_omni_moe", qwen3, refine_qwen},
+            {"phi4mm smollm3 ernie4_5 ernie4_5_moe minicpm minicpm3 hunyuan hunyuan_v1_dense "
+             "hunyuan_v1_moe openelm paddleocr_vl",
+             tied, nullptr},
+            {"internlm internlm2 internlm3", llama, refine_internlm},
+            {"olmo2 olmoe dots1 hy_v3 flex_olmo laguna", qwen3, refine_biases},
             {"olmo3", qwen3, refine_olmo3},
-            {"olmoe", qwen3, refine_biases},
-            {"minimax_m2", qwen3, nullptr},
-            {"minimax_m3", qwen3, nullptr},
-            {"minimax_m3_vl", qwen3, nullptr},
-            {"glm", llama, refine_biases},
-            {"glm4", llama, refine_biases},
-            {"glm4_moe", llama, refine_biases},
-            {"dots1", qwen3, refine_biases},
-            {"ernie4_5", tied, nullptr},
-            {"ernie4_5_moe", tied, nullptr},
-            {"exaone", llama, nullptr},
-            {"exaone4", qwen3, refine_every_fourth},
-            {"solar", llama, refine_biases},
-            {"minicpm", tied, nullptr},
-            {"minicpm3", tied, nullptr},
-            {"helium", llama, refine_biases},
-            {"dbrx", llama, nullptr},
-            {"arctic", llama, nullptr},
-            {"llava", llama, refine_biases},
+            {"minimax_m2 minimax_m3 minimax_m3_vl step3p5 step3p7", qwen3, nullptr},
+            {"exaone4 exaone_moe", qwen3, refine_every_fourth},
             {"seed_oss", qwen2, refine_biases},
-            {"hunyuan", tied, nullptr},
-            {"hunyuan_v1_dense", tied, nullptr},
-            {"hunyuan_v1_moe", tied, nullptr},
             {"chatglm", qwen2, refine_chatglm},
             {"qwen", qwen2, refine_first_qwen},
-            {"bailing_moe", llama, refine_bailing},
-            {"bailing_moe_v2", llama, refine_bailing},
-            {"step3", llama, nullptr},
-            {"step3_text", llama, nullptr},
-            {"step3p5", qwen3, nullptr},
-            {"step3p7", qwen3, nullptr},
-            {"deci", llama, nullptr},
-            {"ministral3", llama, nullptr},
-            {"mistral4", llama, nullptr},
-            {"solar_open", llama, refine_biases},
-            {"cwm", llama, refine_biases},
-            {"granitemoeshared", llama, refine_biases},
-            {"glm4v", llama, refine_biases},
-            {"glm4v_moe", llama, refine_biases},
-            {"glm_ocr", llama, refine_biases},
-            {"exaone_moe", qwen3, refine_every_fourth},
-            {"hy_v3", qwen3, refine_biases},
-            {"flex_olmo", qwen3, refine_biases},
-            {"laguna", qwen3, refine_biases},
-            {"openelm", tied, nullptr},
-            {"bitnet", llama, refine_biases},
-            {"paddleocr_vl", tied, nullptr},
-            {"ernie4_5_vl_moe", tied, refine_ernie_images},
-            {"ernie4_5_moe_vl", tied, refine_ernie_images},
-            {"moshi", llama, refine_halved_mlp},
-            {"kyutai_speech_to_text", llama, refine_halved_mlp},
+            {"bailing_moe bailing_moe_v2", llama, refine_bailing},
+            {"ernie4_5_vl_moe ernie4_5_moe_vl", tied, refine_ernie_images},
+            {"moshi kyutai_speech_to_text", llama, refine_halved_mlp},
             {"jetmoe", tied, refine_jetmoe},
-            {"afmoe", gated, refine_biases},
-            {"beam", gated, refine_biases},
-            {"muse_spark", gated, refine_biases},
-            {"muse_glimmer", gated, refine_biases}};
+            {"afmoe beam muse_spark muse_glimmer", gated, refine_biases}};
 }
 
 // LayerNorm, or an MLP without gate.
@@ -277,8 +217,7 @@ std::vector<HfFamily> other_blocks()
             {"cohere2", cohere, refine_every_fourth},
             {"orion", layer_norm, nullptr},
             {"phimoe", layer_norm, refine_phi_moe},
-            {"stablelm", layer_norm, refine_stablelm},
-            {"stablelm_epoch", layer_norm, refine_stablelm},
+            {"stablelm stablelm_epoch", layer_norm, refine_stablelm},
             {"apertus", apertus, refine_biases},
             {"arcee", ungated, refine_biases},
             {"nemotron", nemotron, refine_biases},
@@ -292,14 +231,12 @@ std::vector<HfFamily> latent_families()
 {
     const Transformer llama = llama_like();
     const Transformer gated = changed(llama, [](Transformer& t) { t.attention_gate = true; });
-    return {{"axk2", gated, refine_latent},         {"hy_v4", gated, refine_latent},
-            {"hy_v4_vl", gated, refine_latent},     {"glm4_moe_lite", llama, refine_latent},
-            {"youtu", llama, refine_latent},        {"axk1", llama, refine_latent},
-            {"deepseek", llama, refine_biases},     {"deepseek_v2", llama, refine_latent},
-            {"deepseek_v3", llama, refine_latent},  {"deepseek_v32", llama, refine_latent},
-            {"kimi_k2", llama, refine_latent},      {"kimi_k25", llama, refine_latent},
-            {"glm_moe_dsa", llama, refine_latent},  {"deepseek_v4", llama, nullptr},
-            {"longcat_flash", llama, refine_latent}};
+    return {{"axk2 hy_v4 hy_v4_vl", gated, refine_latent},
+            {"glm4_moe_lite youtu axk1 deepseek_v2 deepseek_v3 deepseek_v32 kimi_k2 kimi_k25 "
+             "glm_moe_dsa longcat_flash",
+             llama, refine_latent},
+            {"deepseek", llama, refine_biases},
+            {"deepseek_v4", llama, nullptr}};
 }
 
 std::vector<HfFamily> gemma_families()
@@ -310,9 +247,11 @@ std::vector<HfFamily> gemma_families()
     });
     const Transformer gemma2 = changed(gemma, [](Transformer& t) { t.norms_per_layer = 4; });
     const Transformer gemma3 = changed(gemma2, [](Transformer& t) { t.qk_norm = true; });
-    return {{"gemma", gemma, refine_biases},   {"gemma2", gemma2, refine_gemma2},
-            {"gemma3", gemma3, refine_gemma3}, {"gemma3n", gemma3, refine_gemma3n},
-            {"gemma4", gemma3, refine_biases}, {"gemma4_unified", gemma3, refine_biases}};
+    return {{"gemma", gemma, refine_biases},
+            {"gemma2", gemma2, refine_gemma2},
+            {"gemma3", gemma3, refine_gemma3},
+            {"gemma3n", gemma3, refine_gemma3n},
+            {"gemma4 gemma4_unified", gemma3, refine_biases}};
 }
 
 } // namespace

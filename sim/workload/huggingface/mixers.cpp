@@ -1,12 +1,12 @@
 // Which mixer each layer of a config has.
 
 #include "sim/base/json.h"
+#include "sim/base/words.h"
 #include "sim/workload/huggingface/pattern.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 
 namespace trainyard {
 namespace {
@@ -342,10 +342,10 @@ bool sees_window(const std::string& type)
 // Types of attention to all keys, or to those that an indexer picks.
 bool sees_all_keys(std::string_view type)
 {
-    static constexpr std::array names{
-        "full_attention",    "attention",        "global_attention", "hybrid",
-        "indexed_attention", "latent_attention", "sparse_attention", "deepseek_sparse_attention"};
-    return std::ranges::find(names, type) != names.end();
+    constexpr std::string_view names =
+        "full_attention attention global_attention hybrid indexed_attention latent_attention "
+        "sparse_attention deepseek_sparse_attention";
+    return has_word(names, type);
 }
 
 bool read_type(LayerReading& reading, LayerForm& form, const std::string& type,

@@ -141,14 +141,9 @@ std::vector<HfFamily> hf_seq2seq_families()
         changed(gpt, [](Transformer& t) { t.position = PositionKind::none; });
     const Transformer bart = changed(gpt, [](Transformer& t) { t.embedding_norm = true; });
     return {{"whisper", gpt, refine_whisper},
-            {"bart", bart, refine_bart},
-            {"mbart", bart, refine_bart},
-            {"pegasus", computed, refine_bart},
-            {"marian", computed, refine_bart},
-            {"m2m_100", computed, refine_bart},
-            {"t5", t5, refine_t5},
-            {"mt5", t5, refine_t5},
-            {"umt5", t5, refine_t5},
+            {"bart mbart", bart, refine_bart},
+            {"pegasus marian m2m_100", computed, refine_bart},
+            {"t5 mt5 umt5", t5, refine_t5},
             {"decoder_only_t5", t5, refine_t5_decoder},
             {"mllama", llama_like(), refine_mllama}};
 }

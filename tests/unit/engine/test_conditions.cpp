@@ -1,5 +1,6 @@
 // Conditions of single lanes: windows of slowness, jitter, late steps.
 
+#include "tests/support/flaws.h"
 #include "tests/support/random_scene.h"
 
 #include <algorithm>

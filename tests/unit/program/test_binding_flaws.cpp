@@ -1,5 +1,6 @@
 #include "small_program.h"
 #include "tests/catch.h"
+#include "tests/support/flaws.h"
 
 using namespace trainyard;
 

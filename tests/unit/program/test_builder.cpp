@@ -1,6 +1,7 @@
-#include "sim/program/print.h"
 #include "small_program.h"
 #include "tests/catch.h"
+#include "tests/support/flaws.h"
+#include "tests/support/program_text.h"
 
 using namespace trainyard;
 

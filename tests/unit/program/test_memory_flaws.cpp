@@ -1,5 +1,6 @@
 #include "sim/program/builder.h"
 #include "tests/catch.h"
+#include "tests/support/flaws.h"
 
 using namespace trainyard;
 

@@ -1,6 +1,7 @@
 #include "tests/unit/strategy/pipelines.h"
 
 #include "tests/catch.h"
+#include "tests/support/flaws.h"
 
 #include <algorithm>
 

@@ -3,6 +3,7 @@
 #include "sim/cost/profile_library.h"
 #include "tests/catch.h"
 #include "tests/support/cluster_text.h"
+#include "tests/support/flaws.h"
 
 namespace trainyard::testing {
 

@@ -3,6 +3,7 @@
 #include "sim/strategy/bind/costs.h"
 #include "tests/catch.h"
 #include "tests/support/cluster_text.h"
+#include "tests/support/flaws.h"
 #include "tests/unit/strategy/plans.h"
 
 #include <algorithm>

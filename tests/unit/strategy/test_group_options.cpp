@@ -2,6 +2,7 @@
 
 #include "sim/strategy/misfits.h"
 #include "tests/catch.h"
+#include "tests/support/flaws.h"
 #include "tests/unit/strategy/plans.h"
 
 #include <algorithm>

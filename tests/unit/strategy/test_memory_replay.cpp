@@ -8,6 +8,8 @@
 #include "sim/strategy/memory/live_peak.h"
 #include "sim/strategy/plan.h"
 #include "tests/catch.h"
+#include "tests/support/flaws.h"
+#include "tests/support/replay_flaws.h"
 
 #include <algorithm>
 #include <numeric>

@@ -3,6 +3,7 @@
 #include "sim/strategy/memory.h"
 #include "sim/strategy/memory/kept_activations.h"
 #include "tests/catch.h"
+#include "tests/support/flaws.h"
 #include "tests/unit/strategy/plans.h"
 
 #include <string_view>

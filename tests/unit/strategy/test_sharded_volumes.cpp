@@ -2,6 +2,7 @@
 // forms; volumes per rank on the wire are theirs times (n - 1)/n, twice for an all-reduce.
 
 #include "tests/catch.h"
+#include "tests/support/flaws.h"
 #include "tests/unit/strategy/plans.h"
 
 using namespace trainyard;

@@ -2,6 +2,7 @@
 
 #include "sim/strategy/memory.h"
 #include "tests/catch.h"
+#include "tests/support/flaws.h"
 #include "tests/unit/strategy/plans.h"
 
 using namespace trainyard;

@@ -1,11 +1,11 @@
 // Twins: a compact cluster and the same written out piece by piece must answer alike.
 
-#include "sim/topology/expand.h"
 #include "sim/topology/explicit_checks.h"
 #include "sim/topology/group_shape.h"
 #include "sim/topology/paths.h"
 #include "sim/topology/topology_model.h"
 #include "tests/catch.h"
+#include "tests/support/expand.h"
 #include "tests/unit/topology/clusters.h"
 
 #include <map>

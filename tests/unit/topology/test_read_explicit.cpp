@@ -1,7 +1,7 @@
-#include "sim/topology/expand.h"
 #include "sim/topology/explicit_checks.h"
 #include "sim/topology/read_topology.h"
 #include "tests/catch.h"
+#include "tests/support/expand.h"
 #include "tests/unit/topology/clusters.h"
 
 using namespace trainyard;

@@ -1,5 +1,6 @@
 #include "sim/study/jobs/megatron/megatron.h"
 
+#include "sim/base/words.h"
 #include "sim/study/jobs/adapter_arguments.h"
 #include "sim/study/jobs/job_readers.h"
 #include "sim/study/jobs/megatron/megatron_words.h"
@@ -46,17 +47,11 @@ void read_software(MegatronReader& reader)
 
 // What starts models whose parts beside the decoder the arguments do not state.
 constexpr std::array other_programs{
-    Aside{"retro", "retrieval"},
-    Aside{"biencoder", "a pair of retrieval encoders"},
-    Aside{"vit", "an image encoder"},
-    Aside{"dino", "an image encoder"},
-    Aside{"inpaint", "an image encoder"},
-    Aside{"ict", "a pair of retrieval encoders"},
-    Aside{"vlm", "a vision encoder"},
-    Aside{"vision", "an image encoder"},
-    Aside{"multimodal", "a vision encoder"},
-    Aside{"mimo", "encoders of several kinds"},
-    Aside{"realm", "retrieval"},
+    Aside{"retrieval", "retro realm"},
+    Aside{"a pair of retrieval encoders", "biencoder ict"},
+    Aside{"an image encoder", "vit dino inpaint vision"},
+    Aside{"a vision encoder", "vlm multimodal"},
+    Aside{"encoders of several kinds", "mimo"},
 };
 
 // A launcher of published models: ms-swift, Megatron-Bridge, Primus.
@@ -143,7 +138,9 @@ void read_any_model(MegatronReader& reader)
     const std::string provider = reader.values.text("--model-provider");
     for (const Aside& other : other_programs)
         for (const std::string& starter : {reader.program, provider})
-            if (file_name_has_word(starter, other.prefix)) {
+            if (any_word(other.names,
+                         [&](std::string_view word) { return file_name_has_word(starter, word); }))
+            {
                 reader.draft.refuse({},
                                     fmt::format("{}: its model has {}, which the arguments do not "
                                                 "describe",
@@ -186,8 +183,8 @@ void read_timeout(MegatronReader& reader)
                           reader.values.origin(name));
 }
 
-constexpr std::array<std::string_view, 3> batch_settings{
-    "train_batch_size", "train_micro_batch_size_per_gpu", "gradient_accumulation_steps"};
+constexpr std::string_view batch_settings =
+    "train_batch_size train_micro_batch_size_per_gpu gradient_accumulation_steps";
 
 // Megatron-DeepSpeed: "--deepspeed --deepspeed_config FILE --zero-stage 1". The file shards; of
 // batches it repeats what the arguments say.
@@ -209,8 +206,7 @@ void read_deepspeed_part(MegatronReader& reader)
     json->set_lines(0);
     Json shards = Json::object();
     for (const Json::Member& member : json->members())
-        if (std::find(batch_settings.begin(), batch_settings.end(), member.first) ==
-            batch_settings.end())
+        if (!has_word(batch_settings, member.first))
             shards[member.first] = member.second;
     SettingTree settings(std::move(shards));
     read_deepspeed(settings, reader.context);

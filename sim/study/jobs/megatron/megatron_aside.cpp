@@ -9,161 +9,51 @@
 namespace trainyard {
 namespace {
 
-constexpr std::string_view of_learning = "of the learning, not of the time of a step";
-constexpr std::string_view of_data = "of the data, not of the time of a step";
-constexpr std::string_view of_files = "of checkpoints and logs, which are not part of a step";
-constexpr std::string_view of_numbers = "of the numerics, within the noise of a step's time";
 constexpr std::string_view as_modelled = "as the kernels of the framework's class already are";
-constexpr std::string_view of_rollouts = "of the generation, which is not modelled";
 constexpr std::string_view fused_anyway = "modelled with the fused kernel, which takes less time";
 
 // By the beginning of the name.
 constexpr std::array arguments_aside{
-    Aside{"--lr", of_learning},
-    Aside{"--min-lr", of_learning},
-    Aside{"--weight-decay", of_learning},
-    Aside{"--start-weight-decay", of_learning},
-    Aside{"--end-weight-decay", of_learning},
-    Aside{"--adam-", of_learning},
-    Aside{"--sgd-", of_learning},
-    Aside{"--clip-grad", of_learning},
-    Aside{"--train-iters", of_learning},
-    Aside{"--train-samples", of_learning},
-    Aside{"--init-method", of_learning},
-    Aside{"--seed", of_learning},
-    Aside{"--override-lr-scheduler", of_learning},
-    Aside{"--override-opt", of_learning},
-    Aside{"--no-decay-norm-bias", of_learning},
-    Aside{"--apply-wd-to-qk-layernorm", of_learning},
-    Aside{"--head-lr-mult", of_learning},
-    Aside{"--decoupled-", of_learning},
-    Aside{"--warmup", of_learning},
-    Aside{"--use-gpt-neox-", of_learning},
-    Aside{"--mtp-loss-scaling-factor", of_learning},
-    Aside{"--kl-", of_learning},
-    Aside{"--use-kl-loss", of_learning},
-    Aside{"--entropy-", of_learning},
-    Aside{"--eps-clip", of_learning},
-    Aside{"--bert-no-binary-head", of_learning},
-    Aside{"--loss-scale", of_learning},
-    Aside{"--lora-alpha", of_learning},
-    Aside{"--lora-dropout", of_learning},
-    Aside{"--max-epochs", of_learning},
-    Aside{"--initial-loss-scale", of_learning},
-    Aside{"--min-loss-scale", of_learning},
-    Aside{"--hysteresis", of_learning},
-    Aside{"--moe-aux-loss-coeff", of_learning},
-    Aside{"--moe-z-loss-coeff", of_learning},
-    Aside{"--moe-router-load-balancing-type", of_learning},
-    Aside{"--moe-router-score-function", of_numbers},
-    Aside{"--moe-router-pre-softmax", of_numbers},
-    Aside{"--moe-router-topk-scaling-factor", of_numbers},
-    Aside{"--moe-router-enable-expert-bias", of_numbers},
-    Aside{"--moe-router-bias-update-rate", of_learning},
-    Aside{"--data-", of_data},
-    Aside{"--dataloader-type", of_data},
-    Aside{"--split", of_data},
-    Aside{"--train-data-path", of_data},
-    Aside{"--valid-data-path", of_data},
-    Aside{"--mock-data", of_data},
-    Aside{"--tokenizer-", of_data},
-    Aside{"--vocab-file", of_data},
-    Aside{"--merge-file", of_data},
-    Aside{"--num-workers", of_data},
-    Aside{"--no-create-attention-mask-in-dataloader", of_data},
-    Aside{"--num-dataset-builder-threads", of_data},
-    Aside{"--reset-", of_data},
-    Aside{"--no-new-tokens", of_data},
-    Aside{"--short-seq-prob", of_data},
-    Aside{"--sample-rate", of_data},
-    Aside{"--dataset", of_data},
-    Aside{"--prompt-data", of_data},
-    Aside{"--rampup-batch-size", "of the first steps: the batch behind the ramp is modelled"},
-    Aside{"--eod-mask-loss", of_data},
-    Aside{"--save", of_files},
-    Aside{"--load", of_files},
-    Aside{"--hf-checkpoint", of_files},
-    Aside{"--ref-load", of_files},
-    Aside{"--no-load", of_files},
-    Aside{"--no-save", of_files},
-    Aside{"--ckpt-", of_files},
-    Aside{"--dist-ckpt", of_files},
-    Aside{"--use-dist-ckpt", of_files},
-    Aside{"--auto-detect-ckpt-format", of_files},
-    Aside{"--async-save", of_files},
-    Aside{"--log-", of_files},
-    Aside{"--tensorboard", of_files},
-    Aside{"--wandb", of_files},
-    Aside{"--timing-log", of_files},
-    Aside{"--eval-", of_files},
-    Aside{"--exit-", of_files},
-    Aside{"--profile", of_files},
-    Aside{"--finetune", of_files},
-    Aside{"--verify-checkpoint", of_files},
-    Aside{"--use-checkpoint-", of_files},
-    Aside{"--use-persistent-ckpt", of_files},
-    Aside{"--no-initialization", of_files},
-    Aside{"--perform-initialization", of_files},
-    Aside{"--use-cpu-initialization", of_files},
-    Aside{"--norm-epsilon", of_numbers},
-    Aside{"--layernorm-epsilon", of_numbers},
-    Aside{"--mup-", of_numbers},
-    Aside{"--use-mup", of_numbers},
-    Aside{"--no-query-key-layer-scaling", of_numbers},
-    Aside{"--apply-query-key-layer-scaling", of_numbers},
-    Aside{"--attention-scaling", of_numbers},
-    Aside{"--softmax-scale", of_numbers},
-    Aside{"--norm-topk-prob", of_numbers},
-    Aside{"--moe-input-jitter-eps", of_numbers},
-    Aside{"--input-jitter", of_numbers},
-    Aside{"--seq-aux", of_numbers},
-    Aside{"--moe-token-drop-policy", of_numbers},
-    Aside{"--shrink-", of_numbers},
-    Aside{"--beta-", of_numbers},
-    Aside{"--rope-scaling", of_numbers},
-    Aside{"--rope-theta", of_numbers},
-    Aside{"--rotary-base", of_numbers},
-    Aside{"--rotary-percent", of_numbers},
-    Aside{"--rotary-scaling-factor", of_numbers},
-    Aside{"--rotary-seq-len-interpolation-factor", of_numbers},
-    Aside{"--use-rope-scaling", of_numbers},
-    Aside{"--rope-scaling-factor", of_numbers},
-    Aside{"--mscale", of_numbers},
-    Aside{"--attention-softmax-in-fp32", of_numbers},
-    Aside{"--apply-layernorm-1p", of_numbers},
-    Aside{"--fp8-margin", of_numbers},
-    Aside{"--fp8-interval", of_numbers},
-    Aside{"--fp8-amax", of_numbers},
-    Aside{"--no-masked-softmax-fusion", "of effect with unfused attention alone"},
-    Aside{"--no-bias-", fused_anyway},
-    Aside{"--bias-", as_modelled},
-    Aside{"--no-rope-fusion", fused_anyway},
-    Aside{"--apply-rope-fusion", as_modelled},
-    Aside{"--no-gradient-accumulation-fusion", fused_anyway},
-    Aside{"--cross-entropy", as_modelled},
-    Aside{"--use-mcore-models", as_modelled},
-    Aside{"--use-fused-", as_modelled},
-    Aside{"--DDP-impl", as_modelled},
-    Aside{"--persist-layer-norm", as_modelled},
-    Aside{"--no-persist-layer-norm", as_modelled},
-    Aside{"--deepspeed-activation-checkpointing", as_modelled},
-    Aside{"--moe-router-padding-for-fp8", as_modelled},
-    Aside{"--moe-router-force-load-balancing", as_modelled},
-    Aside{"--gemm-gradient-accumulation-fusion", as_modelled},
-    Aside{"--gradient-accumulation-fusion", as_modelled},
-    Aside{"--transformer-impl", "kernels beside attention are those of the framework's class"},
-    Aside{"--moe-grouped-gemm", as_modelled},
-    Aside{"--moe-permute-fusion", as_modelled},
-    Aside{"--moe-router-fusion", as_modelled},
-    Aside{"--moe-router-dtype", as_modelled},
-    Aside{"--manual-gc", as_modelled},
-    Aside{"--no-async-tensor-model-parallel-allreduce", as_modelled},
-    Aside{"--distributed-backend", as_modelled},
-    Aside{"--rollout-", of_rollouts},
-    Aside{"--over-sampling-", of_rollouts},
-    Aside{"--n-samples-per", of_rollouts},
-    Aside{"--sglang-", of_rollouts},
-    Aside{"--vllm-", of_rollouts},
+    Aside{of_learning,
+          "--lr --min-lr --weight-decay --start-weight-decay --end-weight-decay --adam- --sgd- "
+          "--clip-grad --train-iters --train-samples --init-method --seed --override-lr-scheduler "
+          "--override-opt --no-decay-norm-bias --apply-wd-to-qk-layernorm --head-lr-mult "
+          "--decoupled- --warmup --use-gpt-neox- --mtp-loss-scaling-factor --kl- --use-kl-loss "
+          "--entropy- --eps-clip --bert-no-binary-head --loss-scale --lora-alpha --lora-dropout "
+          "--max-epochs --initial-loss-scale --min-loss-scale --hysteresis --moe-aux-loss-coeff "
+          "--moe-z-loss-coeff --moe-router-load-balancing-type --moe-router-bias-update-rate"},
+    Aside{of_numbers,
+          "--moe-router-score-function --moe-router-pre-softmax --moe-router-topk-scaling-factor "
+          "--moe-router-enable-expert-bias --norm-epsilon --layernorm-epsilon --mup- --use-mup "
+          "--no-query-key-layer-scaling --apply-query-key-layer-scaling --attention-scaling "
+          "--softmax-scale --norm-topk-prob --moe-input-jitter-eps --input-jitter --seq-aux "
+          "--moe-token-drop-policy --shrink- --beta- --rope-scaling --rope-theta --rotary-base "
+          "--rotary-percent --rotary-scaling-factor --rotary-seq-len-interpolation-factor "
+          "--use-rope-scaling --rope-scaling-factor --mscale --attention-softmax-in-fp32 "
+          "--apply-layernorm-1p --fp8-margin --fp8-interval --fp8-amax"},
+    Aside{of_data,
+          "--data- --dataloader-type --split --train-data-path --valid-data-path --mock-data "
+          "--tokenizer- --vocab-file --merge-file --num-workers "
+          "--no-create-attention-mask-in-dataloader --num-dataset-builder-threads --reset- "
+          "--no-new-tokens --short-seq-prob --sample-rate --dataset --prompt-data --eod-mask-loss"},
+    Aside{"of the first steps: the batch behind the ramp is modelled", "--rampup-batch-size"},
+    Aside{of_files,
+          "--save --load --hf-checkpoint --ref-load --no-load --no-save --ckpt- --dist-ckpt "
+          "--use-dist-ckpt --auto-detect-ckpt-format --async-save --log- --tensorboard --wandb "
+          "--timing-log --eval- --exit- --profile --finetune --verify-checkpoint "
+          "--use-checkpoint- --use-persistent-ckpt --no-initialization --perform-initialization "
+          "--use-cpu-initialization"},
+    Aside{"of effect with unfused attention alone", "--no-masked-softmax-fusion"},
+    Aside{fused_anyway, "--no-bias- --no-rope-fusion --no-gradient-accumulation-fusion"},
+    Aside{as_modelled,
+          "--bias- --apply-rope-fusion --cross-entropy --use-mcore-models --use-fused- --DDP-impl "
+          "--persist-layer-norm --no-persist-layer-norm --deepspeed-activation-checkpointing "
+          "--moe-router-padding-for-fp8 --moe-router-force-load-balancing "
+          "--gemm-gradient-accumulation-fusion --gradient-accumulation-fusion --moe-grouped-gemm "
+          "--moe-permute-fusion --moe-router-fusion --moe-router-dtype --manual-gc "
+          "--no-async-tensor-model-parallel-allreduce --distributed-backend"},
+    Aside{"kernels beside attention are those of the framework's class", "--transformer-impl"},
+    Aside{of_rollouts, "--rollout- --over-sampling- --n-samples-per --sglang- --vllm-"},
 };
 
 } // namespace

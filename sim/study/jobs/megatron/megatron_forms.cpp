@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::array hybrid_patterns{"--hybrid-layer-pattern", "--hybrid-override-pattern"};
 
-bool has_word(const MegatronReader& reader, std::string_view word)
+bool program_has_word(const MegatronReader& reader, std::string_view word)
 {
     return file_name_has_word(reader.program, word);
 }
@@ -95,7 +95,8 @@ std::optional<std::string> hybrid_pattern(MegatronReader& reader)
         }
     const auto attention = reader.values.number("--hybrid-attention-ratio");
     const auto mlps = reader.values.number("--hybrid-mlp-ratio");
-    if (!attention && !mlps && !has_word(reader, "mamba") && !has_word(reader, "hybrid"))
+    if (!attention && !mlps && !program_has_word(reader, "mamba") &&
+        !program_has_word(reader, "hybrid"))
         return std::nullopt;
     const auto layers = reader.values.whole("--num-layers");
     constexpr std::int64_t most = 10'000;
@@ -251,7 +252,7 @@ void take_linear_attention(MegatronReader& reader, Transformer& model)
 
 bool is_t5(const MegatronReader& reader)
 {
-    return has_word(reader, "t5") || reader.arguments.contains("--decoder-seq-length") ||
+    return program_has_word(reader, "t5") || reader.arguments.contains("--decoder-seq-length") ||
            reader.arguments.contains("--decoder-num-layers");
 }
 
@@ -259,7 +260,7 @@ bool is_t5(const MegatronReader& reader)
 bool is_bert(MegatronReader& reader)
 {
     if (!reader.program.empty() || is_t5(reader))
-        return has_word(reader, "bert");
+        return program_has_word(reader, "bert");
     const auto of_bert = [&](std::string_view name) {
         const Argument* const argument =
             reader.arguments.contains(name) ? reader.arguments.find(name) : nullptr;

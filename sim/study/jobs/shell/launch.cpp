@@ -1,11 +1,11 @@
 #include "sim/study/jobs/shell/launch.h"
 
+#include "sim/base/words.h"
 #include "sim/study/jobs/shell/launch_command.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 
 namespace trainyard {
@@ -16,14 +16,14 @@ using enum LauncherMeaning;
 // "bash -c '$LAUNCHER $CMD'": the word is a script of its own.
 bool is_script_of_a_shell(const std::vector<TracedText>& words, std::size_t at)
 {
-    constexpr std::array<std::string_view, 4> shells{"bash", "sh", "zsh", "dash"};
+    constexpr std::string_view shells = "bash sh zsh dash";
     if (at < 2 || !words[at - 1].text.starts_with('-') || !words[at - 1].text.ends_with('c'))
         return false;
     return std::any_of(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(at) - 1,
                        [&](const TracedText& word) {
                            const std::string name =
                                word.text.substr(word.text.find_last_of('/') + 1);
-                           return std::ranges::find(shells, name) != shells.end();
+                           return has_word(shells, name);
                        });
 }
 
@@ -154,16 +154,15 @@ std::optional<Launch> from_variables(const ShellScript& script)
 
 // Launchers that take the devices that are visible where they are told no number, as Python alone
 // does. Where the number that one is told is not known, those devices tell it.
-constexpr std::array<std::string_view, 6> launchers_on_all_devices{
-    "deepspeed", "accelerate", "swift", "megatron", "llamafactory-cli", "axolotl"};
+constexpr std::string_view launchers_on_all_devices =
+    "deepspeed accelerate swift megatron llamafactory-cli axolotl";
 
 void take_visible_devices(Launch& launch)
 {
     const auto found = launch.environment.find("CUDA_VISIBLE_DEVICES");
     const bool bare = launch.launcher.empty() && !launch.program.empty();
-    const bool all = launch.gpus_unknown || bare ||
-                     std::find(launchers_on_all_devices.begin(), launchers_on_all_devices.end(),
-                               launch.launcher) != launchers_on_all_devices.end();
+    const bool all =
+        launch.gpus_unknown || bare || has_word(launchers_on_all_devices, launch.launcher);
     if (!all || launch.gpus_per_node || launch.gpus || launch.ranks ||
         (launch.nodes && launch.launcher == "deepspeed") || found == launch.environment.end() ||
         found->second.text.empty() ||

@@ -1,10 +1,11 @@
 #include "sim/study/jobs/shell/launch_command.h"
 
+#include "sim/base/words.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 namespace trainyard {
 namespace {
@@ -49,12 +50,8 @@ bool trains_by_itself(const std::string& word, const std::string& next)
 // none.
 std::optional<int> size_in(const std::string& text)
 {
-    const std::string last = text.substr(text.find_last_of(':') + 1);
-    int out = 0;
-    const auto [end, error] = std::from_chars(last.data(), last.data() + last.size(), out);
-    if (error != std::errc() || end != last.data() + last.size() || out < 1 || out > 1'000'000)
-        return std::nullopt;
-    return out;
+    const auto out = to_number<int>(text.substr(text.find_last_of(':') + 1));
+    return out && *out >= 1 && *out <= 1'000'000 ? out : std::nullopt;
 }
 
 // Launchers take --max_restarts for --max-restarts; -short_ones are left alone.
@@ -234,9 +231,8 @@ private:
 
 bool only_talks(const std::string& word)
 {
-    constexpr std::array<std::string_view, 12> names{
-        "echo", "printf", "cat", "cp", "mkdir", "rm", "cd", "pip", "git", "tee", "sed", "log"};
-    return std::find(names.begin(), names.end(), file_name(word)) != names.end();
+    constexpr std::string_view names = "echo printf cat cp mkdir rm cd pip git tee sed log";
+    return has_word(names, file_name(word));
 }
 
 void put_size(Launch& launch, LauncherMeaning meaning, const std::string& name,

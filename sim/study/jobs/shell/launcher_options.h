@@ -21,8 +21,9 @@ enum class LauncherMeaning : std::uint8_t {
 };
 
 struct LauncherOption {
-    std::string_view name; // dashes for underscores; one that ends in a dash is the begin of many
     LauncherMeaning meaning;
+    // Parted by spaces, dashes for underscores; one that ends in a dash is the begin of many.
+    std::string_view names;
 };
 using LauncherOptions = std::span<const LauncherOption>;
 

@@ -1,9 +1,10 @@
 #include "sim/study/jobs/shell/shell_arithmetic.h"
 
+#include "sim/base/words.h"
+
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <limits>
 
 namespace trainyard {
@@ -104,13 +105,6 @@ Number power(std::int64_t base, std::int64_t exponent)
     for (std::int64_t i = 0; i < exponent && out; ++i)
         out = combined(*out, "*", base);
     return out;
-}
-
-Number whole_number(std::string_view text)
-{
-    std::int64_t out = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-    return error == std::errc() && end == text.data() + text.size() ? Number(out) : std::nullopt;
 }
 
 class Expression {
@@ -219,9 +213,9 @@ private:
     Number number_or_variable(std::string_view word) const
     {
         if (std::isdigit(static_cast<unsigned char>(word.front())) != 0)
-            return whole_number(word);
+            return to_number<std::int64_t>(word);
         const std::optional<std::string> text = variable_(word);
-        return text ? whole_number(*text) : std::nullopt;
+        return text ? to_number<std::int64_t>(*text) : std::nullopt;
     }
 
     static constexpr int deepest = 64;

@@ -1,5 +1,6 @@
 // Conditions, cases, loops and functions of a script.
 
+#include "sim/base/words.h"
 #include "sim/study/jobs/shell/shell_interpreter.h"
 #include "sim/study/jobs/shell/shell_pattern.h"
 
@@ -12,11 +13,6 @@ namespace trainyard {
 namespace {
 
 constexpr int deepest_call = 16;
-
-bool is_one_of(const std::string& word, std::initializer_list<std::string_view> list)
-{
-    return std::find(list.begin(), list.end(), word) != list.end();
-}
 
 } // namespace
 
@@ -73,7 +69,7 @@ bool ShellInterpreter::keyword(const std::string& word)
         condition_.clear();
     } else if (word == "for")
         open_loop();
-    else if (is_one_of(word, {"while", "until", "select"})) {
+    else if (has_word("while until select", word)) {
         const bool once = takes("a loop is run once");
         push(Frame::Kind::loop, once, once ? "" : "a loop was not run");
     } else if (word == "case")
@@ -85,16 +81,16 @@ bool ShellInterpreter::keyword(const std::string& word)
         ++at_;
     } else if (closing(word))
         return true;
-    else if (is_one_of(word, {"then", "elif", "else"}))
+    else if (has_word("then elif else", word))
         branch(word);
     else
-        return is_one_of(word, {"do", "time"});
+        return has_word("do time", word);
     return true;
 }
 
 bool ShellInterpreter::closing(const std::string& word)
 {
-    if (!is_one_of(word, {"fi", "done", "esac", "}"}))
+    if (!has_word("fi done esac }", word))
         return false;
     if (frames_.empty())
         return true;

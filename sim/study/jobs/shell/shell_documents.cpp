@@ -26,9 +26,8 @@ std::string without_unknown_folder(const std::string& path)
 
 bool starts_scripts(std::string_view command)
 {
-    constexpr std::array<std::string_view, 8> names{"bash", "sh",    "sbatch", "srun",
-                                                    "exec", "nohup", "env",    "time"};
-    return std::ranges::find(names, command) != names.end();
+    constexpr std::string_view names = "bash sh sbatch srun exec nohup env time";
+    return has_word(names, command);
 }
 
 bool is_script_name(std::string_view word)

@@ -110,9 +110,8 @@ Checked<ShellScript> read_tokens(const ShellTokens& tokens, ShellScript out, Sur
         if (variable.exported && !variable.values.empty())
             out.exported[name] = variable.values.front();
     if (interpreter.overflown())
-        return tl::unexpected(
-            Problems{{around.file, 0, "", "its variables grow beyond all reason",
-                      "give the launch line with the values put in", Severity::error}});
+        return rejected(around.file, "its variables grow beyond all reason",
+                        "give the launch line with the values put in");
     return out;
 }
 

@@ -1,5 +1,7 @@
 #include "sim/study/jobs/shell/shell_tokens.h"
 
+#include "sim/base/words.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -54,9 +56,8 @@ std::string ShellToken::plain() const
 // After these a command begins.
 bool ShellToken::leads() const
 {
-    constexpr std::array<std::string_view, 11> words{"if", "elif", "while", "until", "then", "else",
-                                                     "do", "for",  "!",     "{",     "time"};
-    return std::find(words.begin(), words.end(), plain()) != words.end();
+    constexpr std::string_view words = "if elif while until then else do for ! { time";
+    return has_word(words, plain());
 }
 
 namespace {

@@ -15,37 +15,28 @@ namespace trainyard {
 namespace {
 
 constexpr std::array settings_aside{
-    Aside{"optimizer.params", "of the learning, not of the time of a step"},
-    Aside{"scheduler", "of the learning, not of the time of a step"},
-    Aside{"gradient_clipping", "of the learning, not of the time of a step"},
-    Aside{"gradient_predivide_factor", "of the numerics, within the noise of a step's time"},
-    Aside{"prescale_gradients", "of the numerics, within the noise of a step's time"},
-    Aside{"amp.", "loss scaling: of the learning, not of the time of a step"},
-    Aside{"steps_per_print", "of logs, which are not part of a step"},
-    Aside{"wall_clock_breakdown", "of logs, which are not part of a step"},
-    Aside{"tensorboard", "of logs, which are not part of a step"},
-    Aside{"wandb", "of logs, which are not part of a step"},
-    Aside{"flops_profiler", "of logs, which are not part of a step"},
-    Aside{"comms_logger", "of logs, which are not part of a step"},
-    Aside{"dump_state", "of logs, which are not part of a step"},
-    Aside{"zero_allow_untested_optimizer", "a permission, no setting"},
-    Aside{"zero_force_ds_cpu_optimizer", "a permission, no setting"},
-    Aside{"fp16.", "loss scaling: of the learning, not of the time of a step"},
-    Aside{"zero_optimization.stage3_gather_16bit_weights_on_model_save", "of checkpoints"},
-    Aside{"zero_optimization.contiguous_gradients", "a copy that is not modelled"},
-    Aside{"zero_optimization.round_robin_gradients", "a placement that is not modelled"},
-    Aside{"zero_optimization.allgather_partitions", "its default is what is modelled"},
-    Aside{"zero_optimization.stage3_", "gathers are modelled layer by layer"},
-    Aside{"zero_optimization.allgather_bucket_size", "of stages 1 and 2"},
-    Aside{"zero_optimization.sub_group_size", "of the optimizer's order, not of its time"},
+    Aside{of_learning, "optimizer.params scheduler gradient_clipping"},
+    Aside{of_numbers, "gradient_predivide_factor prescale_gradients"},
+    Aside{"loss scaling: of the learning, not of the time of a step", "amp. fp16."},
+    Aside{"of logs, which are not part of a step",
+          "steps_per_print wall_clock_breakdown tensorboard wandb flops_profiler comms_logger "
+          "dump_state"},
+    Aside{"a permission, no setting", "zero_allow_untested_optimizer zero_force_ds_cpu_optimizer"},
+    Aside{"of checkpoints", "zero_optimization.stage3_gather_16bit_weights_on_model_save"},
+    Aside{"a copy that is not modelled", "zero_optimization.contiguous_gradients"},
+    Aside{"a placement that is not modelled", "zero_optimization.round_robin_gradients"},
+    Aside{"its default is what is modelled", "zero_optimization.allgather_partitions"},
+    Aside{"gathers are modelled layer by layer", "zero_optimization.stage3_"},
+    Aside{"of stages 1 and 2", "zero_optimization.allgather_bucket_size"},
+    Aside{"of the optimizer's order, not of its time", "zero_optimization.sub_group_size"},
 };
 
 // What changes the traffic of ZeRO without a field of a scenario that says so, where it is on.
 constexpr std::array unmodelled_traffic{
-    Aside{"zero_quantized_weights", "parameters are gathered in 8 bit, less than modelled"},
-    Aside{"zero_quantized_nontrainable_weights",
-          "frozen parameters are kept and gathered in 8 bit, less than modelled"},
-    Aside{"zero_quantized_gradients", "gradients are exchanged in few bits, less than modelled"},
+    Aside{"parameters are gathered in 8 bit, less than modelled", "zero_quantized_weights"},
+    Aside{"frozen parameters are kept and gathered in 8 bit, less than modelled",
+          "zero_quantized_nontrainable_weights"},
+    Aside{"gradients are exchanged in few bits, less than modelled", "zero_quantized_gradients"},
 };
 
 class DeepSpeedReader {
@@ -225,7 +216,7 @@ private:
     {
         const std::string at = "zero_optimization.";
         for (const Aside& one : unmodelled_traffic)
-            if (const std::string name = at + std::string(one.prefix);
+            if (const std::string name = at + std::string(one.names);
                 settings_.flag(name, draft_).value_or(false))
                 draft_.flag(settings_.origin(name), one.why);
         const std::string ratio = at + "offload_optimizer.ratio";

@@ -1,8 +1,9 @@
 #include "sim/study/jobs/torch/python_settings.h"
 
+#include "sim/base/words.h"
+
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <map>
 
 namespace trainyard {
@@ -262,14 +263,10 @@ private:
                 digits += peek();
             ++at_;
         }
-        const char* const last = digits.data() + digits.size();
-        std::int64_t whole = 0;
-        if (const auto [end, error] = std::from_chars(digits.data(), last, whole);
-            error == std::errc() && end == last)
-            return Json(whole);
-        double real = 0;
-        const auto [end, error] = std::from_chars(digits.data(), last, real);
-        return error == std::errc() && end == last ? Json(real) : Json();
+        if (const auto whole = to_number<std::int64_t>(digits))
+            return Json(*whole);
+        const auto real = to_number<double>(digits);
+        return real ? Json(*real) : Json();
     }
 
     // Up to the bracket that closes what is open; `item` takes each part.

@@ -1,6 +1,7 @@
 #include "sim/study/jobs/torch/torchtitan.h"
 
 #include "sim/base/spelling.h"
+#include "sim/base/words.h"
 #include "sim/study/jobs/job_readers.h"
 #include "sim/study/jobs/job_sizes.h"
 #include "sim/study/jobs/named_model.h"
@@ -13,29 +14,11 @@ namespace trainyard {
 namespace {
 
 // Settings without a bearing on a step, by how they begin.
-constexpr std::array<std::string_view, 23> aside_settings{"fault_tolerance",
-                                                          "job",
-                                                          "profiling",
-                                                          "profiler",
-                                                          "metrics",
-                                                          "checkpoint",
-                                                          "lr_scheduler",
-                                                          "validation",
-                                                          "validator",
-                                                          "loss.loss_fn",
-                                                          "comm",
-                                                          "debug",
-                                                          "dataloader",
-                                                          "tokenizer",
-                                                          "experimental.custom_import",
-                                                          "dump_folder",
-                                                          "hf_assets_path",
-                                                          "optimizer.",
-                                                          "model.tokenizer",
-                                                          "training.dataset",
-                                                          "training.steps",
-                                                          "training.max_norm",
-                                                          "training.gc_"};
+constexpr std::string_view aside_settings =
+    "fault_tolerance job profiling profiler metrics checkpoint lr_scheduler validation validator "
+    "loss.loss_fn comm debug dataloader tokenizer experimental.custom_import dump_folder "
+    "hf_assets_path optimizer. model.tokenizer training.dataset training.steps training.max_norm "
+    "training.gc_";
 
 class TitanReader {
 public:
@@ -412,10 +395,8 @@ private:
         const SoughtNames sought = settings_.sought();
         for (const Unseen& unseen : settings_.unseen()) {
             const std::string_view setting = unseen.name;
-            const bool aside =
-                std::any_of(aside_settings.begin(), aside_settings.end(),
-                            [&](std::string_view start) { return setting.starts_with(start); });
-            if (aside)
+            if (any_word(aside_settings,
+                         [&](std::string_view start) { return setting.starts_with(start); }))
                 draft_.ignore(unseen.origin, "no part of a step's time");
             else
                 draft_.ignore_unknown(unseen.origin, unseen.name, sought);

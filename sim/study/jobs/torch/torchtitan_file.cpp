@@ -183,11 +183,10 @@ Checked<Json> from_python(const std::string& text, const std::string& file, JobC
              Severity::error}});
     }
     if (const Json* const base = chosen->values.find(made_elsewhere))
-        return tl::unexpected(
-            Problems{{file, chosen->values.line(), "",
-                      fmt::format("{} begins with {}(), which is not in this file", chosen->name,
-                                  base->as_string()),
-                      "import the file that defines it", Severity::error}});
+        return rejected(file,
+                        fmt::format("{} begins with {}(), which is not in this file", chosen->name,
+                                    base->as_string()),
+                        "import the file that defines it", chosen->values.line());
     context.draft.understand({chosen->values.line(), chosen->name}, "the configuration");
     if (const Json* const through = chosen->values.find(passed_through))
         context.draft.flag(

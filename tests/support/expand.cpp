@@ -1,4 +1,4 @@
-#include "sim/topology/expand.h"
+#include "tests/support/expand.h"
 
 #include "sim/topology/cluster_model.h"
 #include "sim/topology/explicit_model.h"

@@ -1,4 +1,4 @@
-#include "sim/program/print.h"
+#include "tests/support/program_text.h"
 
 #include <fmt/core.h>
 

@@ -1,4 +1,4 @@
-#include "sim/program/memory_flaws.h"
+#include "tests/support/flaws.h"
 
 #include <fmt/core.h>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Programs as text, for tests and for the eye:
+// Programs as text:
 //
 //     block "layer forward"
 //       0 compute    mlp_down      on compute  cost 3  kernels 2  waits 0 1  records 2
