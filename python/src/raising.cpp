@@ -2,6 +2,7 @@
 
 #include "sim/base/progress.h"
 
+#include <filesystem>
 #include <string>
 
 namespace trainyard::python {
@@ -33,9 +34,11 @@ void translate(const std::exception_ptr& thrown, void*)
     try {
         std::rethrow_exception(thrown);
     } catch (const InputError& error) {
-        raise("InputError", problem_tuples(error.problems), text_of(render(error.problems, "")));
+        raise("InputError", problem_tuples(error.problems));
     } catch (const WorldError& error) {
         raise("WorldError", text_of(error.message));
+    } catch (const std::filesystem::filesystem_error& error) {
+        raise("WorldError", text_of(error.what()));
     } catch (const Cancelled&) {
         PyErr_SetNone(PyExc_KeyboardInterrupt);
     }

@@ -33,6 +33,11 @@ ScenarioCore changed(const ScenarioCore& core, const std::vector<FieldChange>& c
     return core_of(value_or_raise(changed_scenario(*core.file, overrides_of(changes))));
 }
 
+std::filesystem::path whole_path(const std::filesystem::path& folder)
+{
+    return (std::filesystem::current_path() / folder).lexically_normal() / "";
+}
+
 nb::str scenario_json(const ScenarioCore& core)
 {
     return python_text(to_text(to_json(core.file->scenario)));
@@ -101,7 +106,8 @@ void add_scenarios(nb::module_& module)
         .def("folder",
              [](const ScenarioCore& core) { return python_text(core.file->base.string()); })
         .def("equals", [](const ScenarioCore& one, const ScenarioCore& other) {
-            return one.file->scenario == other.file->scenario && one.file->base == other.file->base;
+            return one.file->scenario == other.file->scenario &&
+                   whole_path(one.file->base) == whole_path(other.file->base);
         });
     module.def(
         "write_file",
@@ -117,6 +123,14 @@ void add_scenarios(nb::module_& module)
             return core_of(value_or_raise(scenario_of_text(text, path)));
         },
         nb::arg("text"), nb::arg("path"));
+    module.def(
+        "restored",
+        [](const std::string& text, const std::string& file, const std::string& folder) {
+            ScenarioFile scenario = value_or_raise(scenario_of_text(text, file));
+            scenario.base = folder;
+            return core_of(std::move(scenario));
+        },
+        nb::arg("text"), nb::arg("file"), nb::arg("folder"));
     module.def("check_file", &checked_file, nb::arg("path"));
     module.def("schema", &schema_text, nb::arg("name"));
     module.def(

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <stdexcept>
 #include <string>
 #include <thread>
 
@@ -194,6 +195,7 @@ std::exception_ptr wait_for(const nb::object& progress,
 {
     const Call call;
     const bool tells = !progress.is_none();
+    const pid_t own = ::getpid();
     Talk talk;
     std::exception_ptr raised; // by Python
     {
@@ -204,6 +206,10 @@ std::exception_ptr wait_for(const nb::object& progress,
                 talk.cancel.cancel();
             else if (!raised) // else it is only waited for
                 released.with_gil([&] { raised = look_after(talk, progress); });
+            if (::getpid() != own) { // a fork leaves the worker to the parent
+                worker.detach();
+                throw std::runtime_error("a process forked by progress has nobody at work");
+            }
             if (raised)
                 talk.cancel.cancel();
         }

@@ -158,7 +158,56 @@ class TakesNothingWrong(unittest.TestCase):
             self.tries(result.to_pandas, value)
 
 
+    def test_what_only_looks_like_an_answer_raises(self) -> None:
+        s = trainyard.Scenario.load(small)
+        wrong: list[Callable[[], Any]] = [
+            lambda: trainyard.simulate(s, scaling="no"),  # type: ignore[arg-type]
+            lambda: trainyard.simulate(s, what_if="false"),  # type: ignore[arg-type]
+            lambda: trainyard.memory(s, lengths=[]),
+            lambda: trainyard.sweep(s, {"strategy.zero": b"12"}),
+            lambda: trainyard.plan(s, headroom="0.1"),  # type: ignore[arg-type]
+            lambda: trainyard.plan(s, sequence_length=0.0),  # type: ignore[arg-type]
+            lambda: trainyard.plan(s, front=object()),  # type: ignore[arg-type]
+            lambda: trainyard.plan(s, longest_context=True, within="100d"),
+            lambda: trainyard.plan(model="gpt2-xl", on="h100", tokens="1B", within="60d", top=3),
+            lambda: trainyard.plan(model="gpt2-xl", on="h100", tokens="1B", within="60d", front=True),
+            lambda: trainyard.Scenario.from_hf("gpt2-xl", topology="h100-1x8", gpus=4),
+            lambda: s.set("description", "x\ud800y"),
+            lambda: trainyard.import_job(small, changes={"description=a": "b"}),
+        ]
+        for number, call in enumerate(wrong):
+            with self.assertRaises((TypeError, ValueError), msg=str(number)):
+                call()
+        found = trainyard.sweep(s, {"description": ["null", "true"]})
+        self.assertEqual([row["description"] for row in found.points], ["null", "true"])
+
+
 class SharesWithThreads(unittest.TestCase):
+    def test_no_change_of_two_threads_is_lost(self) -> None:
+        s = trainyard.Scenario.load(small)
+        count = 300
+
+        def variables() -> None:
+            for k in range(count):
+                s.set(f"environment.A{k}", "1")
+
+        def seeds() -> None:
+            for k in range(count):
+                s.set("run.seed", k)
+
+        before = sys.getswitchinterval()
+        sys.setswitchinterval(1e-6)
+        try:
+            threads = [threading.Thread(target=work) for work in (variables, seeds)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        finally:
+            sys.setswitchinterval(before)
+        self.assertEqual(len(s.to_dict()["environment"]), count)
+        self.assertEqual(s.run.seed, count - 1)
+
     def test_threads_simulate_and_change_one_scenario(self) -> None:
         s = trainyard.Scenario.load(small)
         usual = trainyard.simulate(s, advice=0, scaling=False).step_time

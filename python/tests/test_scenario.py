@@ -142,6 +142,27 @@ class GoesThroughForms(unittest.TestCase):
             self.assertTrue(trainyard.check(path))
         self.assertEqual(trainyard.check(main), [])
 
+    def test_a_pickled_scenario_finds_its_files_from_anywhere(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            s = trainyard.Scenario.load(main)
+            inside = trainyard.Scenario.from_json(s.to_json(), folder=folder, name="sub/one.json")
+            again = pickle.loads(pickle.dumps(inside))
+            self.assertEqual(again, inside)
+            here = os.getcwd()
+            os.chdir("/")
+            try:
+                moved = pickle.loads(pickle.dumps(again))
+            finally:
+                os.chdir(here)
+            self.assertEqual(moved, inside)
+
+    def test_a_copy_of_a_section_is_a_dict(self) -> None:
+        s = trainyard.Scenario.load(main)
+        for made in (copy.copy(s.strategy), copy.deepcopy(s.strategy)):
+            self.assertEqual(made, s.strategy.to_dict())
+        self.assertEqual(pickle.loads(pickle.dumps(s.strategy)), s.strategy.to_dict())
+        self.assertEqual(dict(s.strategy)["zero"], s.strategy.zero)
+
     def test_errors_survive_pickling(self) -> None:
         with self.assertRaises(trainyard.InputError) as caught:
             trainyard.Scenario.from_dict({})

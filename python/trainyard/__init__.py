@@ -64,6 +64,15 @@ from .timeline import Timeline  # noqa: E402
 
 __version__ = _core.version()
 
+
+def __getattr__(name: str) -> object:
+    if name == "plots":
+        from importlib import import_module
+
+        return import_module(".plots", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 __all__ = [
     "Answer",
     "Evaluated",

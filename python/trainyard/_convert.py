@@ -44,7 +44,11 @@ def json_text(value: Any) -> str:
     if type(value).__module__ == "numpy" and hasattr(value, "tolist"):
         value = value.tolist()
     try:
-        return json.dumps(value, allow_nan=False, default=_json_default)
+        written = json.dumps(value, allow_nan=False, ensure_ascii=False, default=_json_default)
+        written.encode("utf-8")
+        return written
+    except UnicodeEncodeError:
+        raise InputError([("error", "text that is no UTF-8", "", 0, "", "")]) from None
     except ValueError as error:
         raise InputError([("error", f"{error}: no value of a field", "", 0, "", "")]) from None
     except RecursionError:
@@ -71,7 +75,7 @@ def axis_texts(axes: Mapping[str, Any]) -> list[str]:
         if isinstance(values, str):
             out.append(f"{field}={values}")
             continue
-        if isinstance(values, (int, float, Mapping)) or values is None:
+        if isinstance(values, (int, float, bytes, bytearray, Mapping)) or values is None:
             raise TypeError(f"{field}: a list of values, or text such as '1..8'")
         out.append(f"{field}={','.join(_axis_value(value) for value in values)}")
     return out
@@ -81,7 +85,8 @@ def _axis_value(value: Any) -> str:
     # Words stand bare, as people type them; whatever else is JSON.
     import re
 
-    if isinstance(value, str) and re.fullmatch(r"[0-9]*[A-Za-z_][\w.:+-]*", value):
+    words = value not in ("null", "true", "false")
+    if isinstance(value, str) and words and re.fullmatch(r"[0-9]*[A-Za-z_][\w.:+-]*", value):
         return value
     return json_text(value)
 
@@ -108,6 +113,8 @@ def whole(name: str, value: int, least: int, most: int) -> int:
 
 def share(name: str, value: float) -> float:
     """From 0 up to 1."""
+    if isinstance(value, (str, bytes, bytearray)):
+        raise TypeError(f"{name} must be a number, not {type(value).__name__}")
     number = float(value)
     if not 0 <= number < 1:
         raise ValueError(f"{name} must be a share from 0 up to 1, not {value}")
@@ -121,3 +128,19 @@ def text(name: str, value: Optional[str]) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{name} must be text, not {type(value).__name__}")
     return value
+
+
+def flag(name: str, value: bool) -> bool:
+    """True or False, and nothing that only looks like one."""
+    if isinstance(value, bool) or type(value).__name__ in ("bool_", "bool"):
+        return bool(value)
+    raise TypeError(f"{name} must be True or False, not {value!r}")
+
+
+def field_name(field: str) -> str:
+    """The name of a field, as changes give it."""
+    if not isinstance(field, str):
+        raise TypeError("fields are named by text, e.g. \"strategy.tp\"")
+    if "=" in field or not field:
+        raise ValueError(f"no field is called {field!r}")
+    return field

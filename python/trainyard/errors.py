@@ -46,12 +46,12 @@ class InputError(TrainyardError, ValueError):
 
     problems: list[Problem]
 
-    def __init__(self, problems: Iterable[tuple[str, str, str, int, str, str]], text: str = "") -> None:
+    def __init__(self, problems: Iterable[tuple[str, str, str, int, str, str]]) -> None:
         self.problems = problems_from(problems)
-        super().__init__(text.rstrip() or "\n".join(str(problem) for problem in self.problems))
+        super().__init__("\n".join(str(problem) for problem in self.problems))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (InputError, ([tuple(problem) for problem in self.problems], str(self)))
+        return (InputError, ([tuple(problem) for problem in self.problems],))
 
 
 class WorldError(TrainyardError, OSError):

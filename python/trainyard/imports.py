@@ -6,7 +6,7 @@ import os
 from typing import Any, Mapping, Optional, Sequence, Union
 
 from . import _core
-from ._convert import PathLike, Progress, json_text, path_list, path_text, text, whole
+from ._convert import PathLike, Progress, field_name, json_text, path_list, path_text, text, whole
 from ._progress import progress_of
 from .errors import Problem, problems_from
 from .results import Answer
@@ -16,7 +16,8 @@ _most = 1_000_000
 
 
 class ImportedJob(Answer):
-    """A scenario, with what was understood, assumed and ignored on the way (``print`` tells)."""
+    """A scenario, with what was understood, assumed and ignored on the way (``print`` tells);
+    ``to_dict()`` has these notes alone."""
 
     @property
     def scenario(self) -> Scenario:
@@ -36,7 +37,7 @@ class ImportedJob(Answer):
 
 
 class FirstScenario(Answer):
-    """A scenario with the reasons for what was chosen in it."""
+    """A scenario with the reasons for what was chosen in it; ``to_dict()`` has these alone."""
 
     @property
     def scenario(self) -> Scenario:
@@ -51,7 +52,7 @@ class FirstScenario(Answer):
 
 
 def _changes(changes: Optional[Mapping[str, Any]]) -> list[str]:
-    return [f"{field}={json_text(value)}" for field, value in (changes or {}).items()]
+    return [f"{field_name(field)}={json_text(value)}" for field, value in (changes or {}).items()]
 
 
 def import_job(
@@ -107,6 +108,8 @@ def first_scenario(
     :meth:`Scenario.from_hf`."""
     if gpu is None and topology is None:
         raise TypeError("the machines are missing: gpu=... with gpus=..., or topology=...")
+    if topology is not None and (gpu is not None or gpus or nodes or gpus_per_node):
+        raise TypeError("a topology says what the machines are: without gpu, gpus and nodes")
     if hasattr(config, "to_dict") and not isinstance(config, Mapping):
         config = config.to_dict()
     named = ""

@@ -5,7 +5,17 @@ from __future__ import annotations
 from typing import Any, Mapping, Optional, Sequence, TypeVar, Union
 
 from . import _core
-from ._convert import PathLike, Progress, axis_texts, path_text, share, text, threads_of, whole
+from ._convert import (
+    PathLike,
+    Progress,
+    axis_texts,
+    flag,
+    path_text,
+    share,
+    text,
+    threads_of,
+    whole,
+)
 from ._progress import progress_of
 from .errors import Interrupted
 from .results import Answer
@@ -73,7 +83,7 @@ def sweep(
         core = _core.sweep(
             asked._core,
             axis_texts(grid),
-            bool(nearest_batch),
+            flag("nearest_batch", nearest_batch),
             text("best_by", best_by),
             share("headroom", headroom),
             whole("top", top, 1, 100_000),
@@ -132,7 +142,7 @@ def plan(
     scenario: Optional[ScenarioLike] = None,
     *,
     grid: Optional[Mapping[str, Any]] = None,
-    top: int = 10,
+    top: Optional[int] = None,
     front: bool = False,
     headroom: float = 0.05,
     threads: Optional[int] = None,
@@ -158,7 +168,7 @@ def plan(
 
     Words of a goal are those of ``trainyard plan``: ``on=["h100", "gb200"]``, ``tokens="2T"``,
     ``within="30d"``, ``budget="5M"``, ``price="h100=2.5/h"``, ``mtbf="50000h/gpu"``,
-    ``scaling="8..1024"``. ``grid`` takes values of fields in place of the usual ones.
+    ``scaling="8..1024"``. ``top`` (10) and ``front`` are of one cluster's layouts. ``grid`` takes values of fields in place of the usual ones.
     ``longest_context``: the longest sequences that fit at about the scenario's tokens a step, with
     ``tokens`` and ``within`` also trained in time; ``to_dict()["context"]`` has the lengths that
     were looked at. Ctrl-C raises :class:`Interrupted` with the best by then.
@@ -183,8 +193,11 @@ def plan(
             words[key] = [text(key, path_text(entry) if key == "on" else entry) for entry in entries]
     if assume is not None:
         words["assume"] = path_text(assume)
-    if sequence_length:
-        words["sequence_length"] = whole("sequence_length", sequence_length, 1, 1_000_000_000)
+    if length := whole("sequence_length", sequence_length, 0, 1_000_000_000):
+        words["sequence_length"] = length
+    shown = 10 if top is None else whole("top", top, 1, 1000)
+    with_front = flag("front", front)
+    of_context = flag("longest_context", longest_context)
     axes = axis_texts(grid or {})
     room = share("headroom", headroom)
     count = threads_of(threads)
@@ -192,21 +205,27 @@ def plan(
     if asked is None and "model" not in words:
         raise TypeError("plan needs a scenario, or model=... with on=...")
     sizes = [key for key in (*_sizes, "model") if key in words]
-    if longest_context and (asked is None or set(sizes) - {"within"}):
+    if of_context and (asked is None or set(sizes) - {"within"}):
         raise TypeError("longest_context is of a scenario's own cluster")
+    if of_context and "within" in words and not {"tokens", "assume"} & set(words):
+        raise TypeError("within says nothing of a step: with tokens, how much is to be learned")
+    for_sizes = asked is None or (bool(sizes) and not of_context)
+    if for_sizes and (top is not None or with_front):
+        raise TypeError("top and front are about the layouts of one cluster; of several the best is told")
     with progress_of(progress) as call:
-        if asked is None or (sizes and not longest_context):
+        if for_sizes:
             core = _core.plan_clusters(asked, words, axes, room, count, call)
         else:
+            assert asked is not None
             core = _core.plan_layouts(
                 asked,
                 axes,
-                whole("top", top, 1, 1000),
-                bool(front),
+                shown,
+                with_front,
                 room,
                 count,
                 words,
-                bool(longest_context),
+                of_context,
                 call,
             )
     return _whole(Plan(core))

@@ -31,7 +31,8 @@ def framed(page: str, height: int = 720) -> str:
 class Result:
     """One simulated step; ``print`` shows the report, notebooks the page.
 
-    Times are seconds, sizes bytes, rates per second; shares run from 0 to 1.
+    Times are seconds, sizes bytes, rates per second; shares run from 0 to 1. A result belongs to its
+    process: what other processes need of it is in :meth:`to_dict`.
     """
 
     def __init__(self, core: _core.Simulation, scenario: Scenario) -> None:
@@ -122,7 +123,8 @@ class Result:
 
     @property
     def peak_memory_interval(self) -> tuple[int, int]:
-        """The 90 % interval of peak_memory, bytes."""
+        """The interval of peak_memory, bytes; ``result["peak_memory_interval_share"]`` says how much
+        of what was measured such intervals hold."""
         low, high = self._data["peak_memory_interval_bytes"]
         return int(low), int(high)
 
@@ -249,7 +251,8 @@ class Result:
     def _ops(self, ranks: Ranks, progress: Progress) -> _core.Recorded:
         if ranks is None and self._recorded is not None:
             return self._recorded
-        words = [ranks] if isinstance(ranks, (str, int)) else list(ranks or [])
+        one = isinstance(ranks, str) or (hasattr(ranks, "__index__") and not hasattr(ranks, "__len__"))
+        words: list[Any] = [] if ranks is None else [ranks] if one else list(ranks)  # type: ignore[arg-type]
         with progress_of(progress) as call:
             recorded = self._core.recorded([str(word) for word in words], call)
         if ranks is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import os
+import threading
 from typing import Any, Mapping, Optional, Union
 
 from . import _core
@@ -34,8 +35,9 @@ class Scenario:
     after the other, and what is running goes on with what it was given.
     """
 
-    __slots__ = ("_core", "_cached")
+    __slots__ = ("_core", "_cached", "_lock")
     _core: _CoreScenario
+    _lock: threading.RLock
     _cached: Optional[tuple[_CoreScenario, dict[str, Any]]]
 
     def __init__(self, core: _CoreScenario) -> None:
@@ -45,6 +47,7 @@ class Scenario:
             )
         object.__setattr__(self, "_core", core)
         object.__setattr__(self, "_cached", None)
+        object.__setattr__(self, "_lock", threading.RLock())
 
     # Made from something
 
@@ -199,7 +202,8 @@ class Scenario:
             written = json_text(thawed(value))
             said = f"{field} = {written if len(written) <= 60 else written[:60] + ' ...'}"
             changes.append((field, (written, said)))
-        object.__setattr__(self, "_core", self._core.changed(changes))
+        with self._lock:
+            object.__setattr__(self, "_core", self._core.changed(changes))
 
     def replace(self, fields: Mapping[str, Any] = {}, **sections: Any) -> Scenario:
         """A copy with other fields: ``s.replace({"strategy.tp": 8})``."""
@@ -247,7 +251,8 @@ class Scenario:
         return self.copy()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_restored, (self._core.json(), self._core.file()))
+        folder = os.path.abspath(self._core.folder())
+        return (_restored, (self._core.json(), self._core.file(), folder))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Scenario):
@@ -266,8 +271,8 @@ class Scenario:
         return f"<Scenario {self.file}{': ' + strategy if strategy else ''}>"
 
 
-def _restored(text: str, name: str) -> Scenario:
-    return Scenario(_core.parse(text, name))
+def _restored(text: str, name: str, folder: str) -> Scenario:
+    return Scenario(_core.restored(text, name, folder))
 
 
 _absent = object()

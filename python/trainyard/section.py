@@ -84,6 +84,8 @@ class Section:
         from difflib import get_close_matches
 
         known = list(self._node.get("properties", {}))
+        if not known:
+            return f'{self._path}.{name} is written {self._path}["{name}"]'
         near = get_close_matches(name, known, 1)
         hint = f'did you mean "{near[0]}"?' if near else f"one of: {', '.join(known)}"
         return f'{self._path} has no field "{name}"; {hint}'
@@ -97,6 +99,20 @@ class Section:
         if not isinstance(name, str):
             raise TypeError("fields are named by text")
         self._owner.set(self._field(name), value)
+
+    def keys(self) -> list[str]:
+        """The fields' names: ``dict(section)`` has them all, defaults included."""
+        return list(self)
+
+    # A copy is a dict: a section is part of its scenario.
+    def __copy__(self) -> dict[str, Any]:
+        return self.to_dict()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> dict[str, Any]:
+        return self.to_dict()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (dict, (self.to_dict(),))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._value() if "properties" not in self._node else self._node["properties"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Iterable, Optional, Sequence, Union
 
 from . import _core
-from ._convert import PathLike, Progress, path_list, path_text, text, whole
+from ._convert import PathLike, Progress, flag, path_list, path_text, text, whole
 from ._progress import progress_of
 from .errors import Problem, StuckError, problems_from
 from .results import Answer, Result
@@ -41,7 +41,9 @@ def simulate(
     samples = whole("samples", samples, 0, 1_000_000)
     asked = scenario_of(scenario).copy()
     with progress_of(progress) as call:
-        core = _core.simulate(asked._core, bool(scaling), advice, bool(what_if), samples, call)
+        core = _core.simulate(
+            asked._core, flag("scaling", scaling), advice, flag("what_if", what_if), samples, call
+        )
     if isinstance(core, tuple):
         raise StuckError(*core)
     return Result(core, asked)
@@ -115,6 +117,8 @@ def memory(
         words = lengths
     else:
         words = ",".join(str(whole("lengths", length, 1, 1_000_000_000)) for length in lengths)
+        if not words:
+            raise ValueError("lengths must hold a length at least")
     asked = scenario_of(scenario)
     with progress_of(progress) as call:
         return Memory(
@@ -122,7 +126,7 @@ def memory(
                 asked._core,
                 whole("steps", steps, 1, 1000),
                 words,
-                bool(expandable_segments),
+                flag("expandable_segments", expandable_segments),
                 text("max_split_size", max_split_size),
                 call,
             )
