@@ -254,6 +254,23 @@ class SurvivesForks(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
+    def test_a_child_forked_by_progress_is_told_that_nobody_works(self) -> None:
+        done = self.run_apart(
+            "import os, trainyard\n"
+            f"s = trainyard.Scenario.load({str(scenarios / 'llama3-70b-h100-64.json')!r})\n"
+            "children = []\n"
+            "def progress(*news):\n"
+            "    if not children:\n"
+            "        children.append(os.fork())\n"
+            "grid = {'training.sequence_length': '1024..1408+64', 'run.fold': [False]}\n"
+            "try:\n"
+            "    trainyard.sweep(s, grid, progress=progress)\n"
+            "except RuntimeError:\n"
+            "    os._exit(9 if children == [0] else 1)\n"
+            "print(os.waitstatus_to_exitcode(os.waitpid(children[0], 0)[1]))\n"
+        )
+        self.assertEqual(done, "9\n")
+
     def test_a_child_simulates_while_the_parent_does(self) -> None:
         out = self.run_apart(f"""
 import os, threading, trainyard

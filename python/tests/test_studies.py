@@ -127,7 +127,8 @@ class TellsProgress(unittest.TestCase):
         code = (
             "import sys, trainyard\n"
             f"s = trainyard.Scenario.load({str(scenarios / 'llama3-70b-h100-64.json')!r})\n"
-            "many = [s.replace({'run.seed': i, 'run.fold': False}) for i in range(2000)]\n"
+            "lengths = range(1024, 1024 + 32 * 2000, 32)\n"
+            "many = [s.replace({'training.sequence_length': n, 'run.fold': False}) for n in lengths]\n"
             "print('begins', flush=True)\n"
             "try:\n"
             "    trainyard.evaluate(many)\n"
@@ -153,7 +154,10 @@ class TellsProgress(unittest.TestCase):
             "    print(isinstance(stop, KeyboardInterrupt), 'found' in str(stop))\n"
             "    sys.exit(7)\n"
         )
-        sweep = "trainyard.sweep(s, {'run.seed': '1..2000', 'run.fold': [False]}, progress=tell)"
+        sweep = (
+            "trainyard.sweep(s, {'training.sequence_length': '1024..64992+32', 'run.fold': [False]},"
+            " progress=tell)"
+        )
         plan = "trainyard.plan(s, grid={'strategy.cp': '1..8*2'}, top=1000, progress=tell)"
         for call, kind, rows in ((sweep, "Sweep", "points"), (plan, "Plan", "best")):
             code_of_call = code.replace("CALL", call).replace("ROWS", repr(rows))

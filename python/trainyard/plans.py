@@ -168,7 +168,8 @@ def plan(
 
     Words of a goal are those of ``trainyard plan``: ``on=["h100", "gb200"]``, ``tokens="2T"``,
     ``within="30d"``, ``budget="5M"``, ``price="h100=2.5/h"``, ``mtbf="50000h/gpu"``,
-    ``scaling="8..1024"``. ``top`` (10) and ``front`` are of one cluster's layouts. ``grid`` takes values of fields in place of the usual ones.
+    ``scaling="8..1024"``. ``top`` (10) and ``front`` are of one cluster's layouts. ``grid`` takes
+    values of fields in place of the usual ones.
     ``longest_context``: the longest sequences that fit at about the scenario's tokens a step, with
     ``tokens`` and ``within`` also trained in time; ``to_dict()["context"]`` has the lengths that
     were looked at. Ctrl-C raises :class:`Interrupted` with the best by then.

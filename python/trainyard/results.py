@@ -251,8 +251,11 @@ class Result:
     def _ops(self, ranks: Ranks, progress: Progress) -> _core.Recorded:
         if ranks is None and self._recorded is not None:
             return self._recorded
-        one = isinstance(ranks, str) or (hasattr(ranks, "__index__") and not hasattr(ranks, "__len__"))
-        words: list[Any] = [] if ranks is None else [ranks] if one else list(ranks)  # type: ignore[arg-type]
+        words: list[Any] = []
+        if isinstance(ranks, str) or (hasattr(ranks, "__index__") and not hasattr(ranks, "__len__")):
+            words = [ranks]
+        elif ranks is not None:
+            words = list(ranks)  # type: ignore[arg-type]
         with progress_of(progress) as call:
             recorded = self._core.recorded([str(word) for word in words], call)
         if ranks is None:
