@@ -12,7 +12,9 @@ namespace {
 // What a session of its own finds, without what others left behind.
 Checked<Outcome> alone(const ScenarioFile& file)
 {
-    return Session().simulate(file, {.unfit = Unfit::refuse});
+    SimulateRequest request;
+    request.unfit = Unfit::refuse;
+    return Session().simulate(file, request);
 }
 
 ScenarioFile drawn_scenario(Random& random, const std::vector<SoftwareClass>& software)
@@ -30,7 +32,9 @@ TEST_CASE("many random scenarios at once have the figures of each simulated alon
     for (int i = 0; i < 400; ++i)
         files.push_back(drawn_scenario(random, software));
     Session session;
-    const std::vector<Evaluated> found = evaluate_scenarios(files, session, {.threads = 2});
+    EvaluationOptions options;
+    options.threads = 2;
+    const std::vector<Evaluated> found = evaluate_scenarios(files, session, options);
     REQUIRE(found.size() == files.size());
     int feasible = 0;
     for (std::size_t i = 0; i < files.size(); ++i) {
@@ -55,6 +59,8 @@ TEST_CASE("points of a sweep over a random scenario are the scenarios with their
     Random random(42);
     const std::vector<SoftwareClass> software = all_software();
     Session session;
+    SweepOptions options;
+    options.threads = 1;
     int feasible = 0;
     for (int drawn = 0; feasible < 20; ++drawn) {
         REQUIRE(drawn < 2000);
@@ -74,7 +80,7 @@ TEST_CASE("points of a sweep over a random scenario are the scenarios with their
             ++feasible;
             CHECK(run_figures(*point.outcome) == run_figures(*told));
         };
-        sweep(base, grid, session, {.threads = 1}, check);
+        sweep(base, grid, session, options, check);
     }
 }
 
@@ -86,7 +92,8 @@ TEST_CASE("cancelled work leaves what was done whole and marks the rest")
     for (int i = 0; i < 60; ++i)
         files.push_back(drawn_scenario(random, software));
     CancelFlag cancel;
-    EvaluationOptions options{.threads = 1};
+    EvaluationOptions options;
+    options.threads = 1;
     options.work.cancel = &cancel;
     options.work.progress = [&](std::string_view, double done, double) {
         if (done >= 20)
